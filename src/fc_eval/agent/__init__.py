@@ -1,0 +1,1 @@
+"""The conversation between a model and its tools."""

@@ -1,0 +1,1 @@
+"""The worlds that cases play in."""

@@ -1,0 +1,1 @@
+"""What the layers hand each other and what is written to disk."""
