@@ -14,7 +14,7 @@ A wrong answer of a model is none of these: it is a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from os import PathLike
 
 
@@ -101,3 +101,11 @@ class ToolError(Exception):
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message
+
+
+def nearest(name: str, names: Collection[str], *, otherwise: str) -> str:
+    """The mend for a wrong *name*: the one of *names* that was probably meant, or *otherwise*."""
+    import difflib
+
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"write {close[0]!r}" if close else otherwise

@@ -7,6 +7,7 @@ into a profile and says what of it is bound by a hash; where keys come from is t
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -81,14 +82,14 @@ class ModelProfile:
         return EndpointClass.LOOPBACK if _is_loopback(parts.hostname) else EndpointClass.REMOTE
 
     def public(self) -> dict[str, JsonValue]:
-        """The profile for an artifact: no key, no header values, no user name in the URL."""
+        """The profile for an artifact: no key, no header values, no secret in the URL."""
         plain = {
             item.name: getattr(self, item.name)
             for item in fields(self)
             if item.name not in ("baseline",)
         }
         plain["tool_mode"] = self.tool_mode.value
-        plain["base_url"] = _without_userinfo(self.base_url)
+        plain["base_url"] = _without_secrets(self.base_url)
         plain["extra_body"] = dict(self.extra_body)
         plain["extra_headers"] = sorted(self.extra_headers)
         plain["endpoint_class"] = self.endpoint_class.value
@@ -161,9 +162,22 @@ def _is_loopback(host: str | None) -> bool:
         return False
 
 
-def _without_userinfo(url: str | None) -> str | None:
+_SECRET_PARAMETER = re.compile(r"key|token|secret|pass|sig|auth|credential", re.IGNORECASE)
+_MASK = "***"
+
+
+def secret_query_values(url: str) -> list[str]:
+    """The values of a URL's query whose names say that they are secrets, as they are written."""
+    pairs = (part.partition("=") for part in urlsplit(url).query.split("&"))
+    return [value for name, _, value in pairs if value and _SECRET_PARAMETER.search(name)]
+
+
+def _without_secrets(url: str | None) -> str | None:
     if url is None:
         return None
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
+    query = parts.query
+    for value in secret_query_values(url):
+        query = query.replace(f"={value}", f"={_MASK}")
+    return urlunsplit((parts.scheme, host, parts.path, query, ""))

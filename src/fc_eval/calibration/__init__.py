@@ -1,1 +1,1 @@
-"""(package)"""
+"""Whether the judge, a run and a change of numbers can be trusted."""

@@ -117,7 +117,7 @@ class Toolset:
     def kind(self, name: str | None) -> ToolKind | None:
         """The kind of the tool of this exact name, or None where there is no such tool."""
         tool = self.get(name)
-        return tool and tool.kind
+        return None if tool is None else tool.kind
 
     def names(self, *kinds: ToolKind) -> tuple[str, ...]:
         """The names of all tools, or of those of the given kinds, in order."""

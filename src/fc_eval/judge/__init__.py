@@ -1,1 +1,1 @@
-"""(package)"""
+"""From a trace to a verdict: pure, deterministic, offline."""

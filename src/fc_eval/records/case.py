@@ -96,7 +96,7 @@ class Case:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the line; the inverse of `from_dict`."""
-        plain = to_plain(self)
+        plain: dict[str, Any] = to_plain(self)
         golden = plain["golden"]
         if golden["allowed_extra"] is None:
             del golden["allowed_extra"]

@@ -1,0 +1,407 @@
+"""`Evaluation`: all that a session with cases knows before it runs the first of them.
+
+Opened on the controller before workers start, and again in each worker: files are read, suite and
+domain are checked, the model is chosen. Whatever is wrong is raised here, before anything is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fc_eval.agent.profile import EndpointClass, ModelProfile, parse_profile
+from fc_eval.calibration.compare import BaselineGate, Gate, compare_with_baseline
+from fc_eval.cases.check import Suite, validate
+from fc_eval.client import find_key, secrets_of
+from fc_eval.client.redact import Redactor
+from fc_eval.domains.load import relative_to
+from fc_eval.domains.protocol import Domain
+from fc_eval.errors import CaseError, ConfigError
+from fc_eval.files import BaselineFiles, read_baseline, read_bytes
+from fc_eval.plugin.discover import has_own_agent, matching_files
+from fc_eval.plugin.options import EVALUATION, GateMode, Settings
+from fc_eval.plugin.stored import StoredRun, open_replay, open_resume
+from fc_eval.records.baseline import BaselineV1
+from fc_eval.records.case import Case
+from fc_eval.records.codec import JsonValue
+from fc_eval.records.report import ReportV1
+from fc_eval.records.run import InputHashes, RawRunV1, Trace
+from fc_eval.report.build import build_report
+from fc_eval.report.inputs import hash_inputs
+
+if TYPE_CHECKING:
+    from fc_eval.plugin.runner import Runner
+
+SUITE_FILE = "suite.json"
+DEFAULT_BASELINE = "baselines/baseline.json"
+_SECRET_NAME = re.compile("key|token|secret|passw|credential", re.IGNORECASE)
+WORKER_INPUT = "fc_eval_inputs"
+"""The key under which the controller tells its workers what they must find as well."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Evaluation:
+    """A checked suite, its domain, and the model that it is run on.
+
+    `profile` is None where the project brings an `fc_agent` of its own and chooses no model.
+    `distributed` is true on the controller of workers, `worker` in one of them.
+    """
+
+    config: pytest.Config
+    settings: Settings
+    files: tuple[Path, ...]
+    domain: Domain
+    suite: Suite
+    profile: ModelProfile | None
+    profiles: Mapping[str, ModelProfile]
+    baseline: BaselineV1 | None
+    baseline_files: BaselineFiles
+    own_agent: bool
+    stored: StoredRun | None = None
+    distributed: bool
+    worker: bool
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """What knows every secret of this session."""
+        return Redactor(all_secrets(self.profiles.values(), self.settings))
+
+    def redact(self, text: str) -> str:
+        """*text* without any secret of this session."""
+        return self.redactor.text(text)
+
+    @cached_property
+    def gate(self) -> GateMode:
+        """What turns this session red."""
+        if self.settings.lock:
+            return GateMode.NONE
+        fallback = GateMode.CASES if self.own_baseline is None else GateMode.BASELINE
+        return self.settings.gate or fallback
+
+    @property
+    def own_baseline(self) -> BaselineV1 | None:
+        """The baseline, where it is one of this session's model."""
+        baseline = self.baseline
+        return baseline if baseline and baseline.model_slug == self.model_name else None
+
+    @cached_property
+    def _baseline_gate(self) -> BaselineGate | None:
+        baseline = self.own_baseline if self.gate is GateMode.BASELINE else None
+        return None if baseline is None else BaselineGate(baseline)
+
+    def baseline_says(self, case: Case) -> Gate:
+        """What the baseline says of *case* under this session's gate."""
+        gate = self._baseline_gate
+        return Gate.UNGATED if gate is None else gate.gate_of(case)
+
+    @cached_property
+    def runner(self) -> Runner:
+        """What starts and awaits this process's agent runs."""
+        from fc_eval.plugin.runner import Runner
+
+        return Runner(self)
+
+    @property
+    def concurrency(self) -> int:
+        """Agent runs in flight in this process; a worker knows its current item only."""
+        return 1 if self.worker else self.settings.concurrency
+
+    def claims(self, path: Path) -> bool:
+        """Whether *path* is one of this session's case files."""
+        return path in self.files
+
+    def lines_of(self, path: Path) -> Sequence[tuple[int, Case]]:
+        """The cases of a file with their line numbers, in order."""
+        return self.suite.files[self.shown(path)]
+
+    def near(self, path: Path) -> str:
+        """*path* as a user would type it: from the current folder, where it is below that."""
+        try:
+            return path.relative_to(Path.cwd()).as_posix()
+        except ValueError:
+            return str(path)
+
+    @property
+    def baseline_paths(self) -> list[Path]:
+        """The baselines of this project that exist: the session's, and those of all profiles."""
+        paths = (
+            self.baseline_files.baseline,
+            *(_baseline_path(self.settings, profile) for profile in self.profiles.values()),
+        )
+        return [path for path in dict.fromkeys(paths) if path.exists()]
+
+    def shown(self, path: Path) -> str:
+        """*path* as it is shown: from the rootdir, with forward slashes."""
+        return _shown(path, self.settings)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Case]:
+        """The cases of the suite by id."""
+        return {case.id: case for case in self.suite.cases}
+
+    @cached_property
+    def places(self) -> Mapping[str, str]:
+        """Where each case stands, as `file:line`, by id."""
+        return {
+            case.id: f"{path}:{line}"
+            for path, lines in self.suite.files.items()
+            for line, case in lines
+        }
+
+    def case_ids(self, node_ids: Sequence[str]) -> list[str]:
+        """The case ids among pytest's node ids, in their order."""
+        names = {self.shown(path) for path in self.files}
+        pairs = (node_id.partition("::") for node_id in node_ids)
+        return [case_id for name, _, case_id in pairs if name in names]
+
+    @cached_property
+    def input_hashes(self) -> InputHashes:
+        """The seven hashes that this session's verdicts depend on, as they are now."""
+        return hash_inputs(
+            self.suite.cases, self.domain, None if self.profile is None else self.profile.digest
+        )
+
+    @property
+    def model_name(self) -> str:
+        """The slug of the model, or what stands in its place."""
+        return str(self.model_block["slug"])
+
+    @property
+    def endpoint(self) -> str:
+        """The class of the endpoint, never its address."""
+        if self.settings.replay is not None:
+            return "replayed"
+        if self.own_agent:
+            return "the project's fc_agent"
+        return "none" if self.profile is None else self.profile.endpoint_class.value
+
+    @property
+    def model_block(self) -> Mapping[str, JsonValue]:
+        """The model as an artifact shows it."""
+        if self.stored is not None:
+            return self.stored.header.model
+        agent = "fc_agent" if self.own_agent else "loop"
+        if self.profile is None:
+            return {"slug": "fc_agent", "agent": agent}
+        return {**self.profile.public(), "agent": agent}
+
+    def skip_reason(self, case: Case) -> str | None:
+        """Why *case* is not run in this session, None where it is."""
+        if case.skip:
+            return case.skip_reason
+        if self.needs_consent and not self.settings.consent:
+            return f"{self.model_name} is remote: --fc-eval or EVAL_MODE=1 consents to calling it"
+        return None
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether running a case would call a model outside this machine."""
+        return (
+            self.profile is not None
+            and not self.own_agent
+            and self.settings.replay is None
+            and self.profile.endpoint_class is EndpointClass.REMOTE
+        )
+
+    @property
+    def repeats(self) -> int:
+        """How often each case is run."""
+        return self.settings.repeats if self.stored is None else self.stored.header.repeats
+
+    def stored_traces(self, case: Case) -> Mapping[int, Trace]:
+        """The runs of *case* that need not be made, by repeat, since they are stored already."""
+        return {} if self.stored is None else self.stored.traces.get(case.id, {})
+
+    def deselects(self, case: Case) -> bool:
+        """Whether a stored run leaves *case* out of this session."""
+        return self.stored is not None and case.id not in self.stored.selected
+
+    def judge(self, run: RawRunV1) -> ReportV1:
+        """Judge a run of this suite.
+
+        Raises:
+            ArtifactError: It has a case that the suite does not have.
+        """
+        return build_report(run, self.suite.cases, self.domain)
+
+    def compare(self, report: ReportV1) -> ReportV1:
+        """*report* with its comparison with the baseline, where there is one."""
+        if self.baseline is None:
+            return report
+        digests = {case_id: case.digest for case_id, case in self.by_id.items()}
+        comparison = compare_with_baseline(report, self.baseline, suite=digests)
+        return replace(report, baseline_comparison=comparison)
+
+    def present_hashes(self, run: RawRunV1) -> InputHashes:
+        """The inputs as they are now, with the model profile that *run* was made with.
+
+        A stored run of another model than the chosen one is bound to its own profile's present
+        state; where no profile of its slug is left, to the one that it was recorded with.
+        """
+        slug = run.model.get("slug")
+        same = [profile for profile in self.profiles.values() if profile.slug == slug]
+        chosen = self.profile if self.profile is not None and self.profile in same else None
+        profile = chosen or (same[0] if same else None)
+        digest = run.input_hashes.model_config if profile is None else profile.digest
+        return replace(self.input_hashes, model_config=digest)
+
+    @property
+    def fingerprint(self) -> str:
+        """What a worker must find as well: the bytes of files and the hashes of the rest."""
+        text = repr((sorted(self.suite.files), self.input_hashes))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def begin(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> None:
+    """Check everything, then let the session's own hooks in.
+
+    Raises:
+        FcEvalError: Something can't be used; a faulty suite or domain lists all its faults.
+    """
+    from fc_eval.plugin.running import Recording, Running
+
+    evaluation = _open(config, settings, files)
+    config.stash[EVALUATION] = evaluation
+    if not evaluation.distributed:
+        config.pluginmanager.register(Running(evaluation), "fc_eval.running")
+    if not evaluation.worker:
+        config.pluginmanager.register(Recording(evaluation), "fc_eval.recording")
+
+
+def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> Evaluation:
+    domain = _ask_for_domain(config, settings)
+    folders = {path.parent for path in files}
+    whole = [path for path in matching_files(config) if path.parent in folders]
+    texts = [(_shown(path, settings), _read_text(path, settings)) for path in whole]
+    suite = validate(files=texts, suite_text=_suite_text(files, settings), domain=domain)
+    profiles = all_profiles(settings)
+    own_agent = has_own_agent(config)
+    profile = _choose_profile(settings, profiles, own_agent=own_agent)
+    baseline = _baseline_path(settings, profile)
+    worker_input = getattr(config, "workerinput", None)
+    evaluation = Evaluation(
+        config=config,
+        settings=settings,
+        files=tuple(files),
+        domain=domain,
+        suite=suite,
+        profile=profile,
+        profiles=profiles,
+        baseline=read_baseline(baseline) if baseline.exists() else None,
+        baseline_files=BaselineFiles.beside(baseline),
+        own_agent=own_agent,
+        distributed=worker_input is None and config.pluginmanager.hasplugin("dsession"),
+        worker=worker_input is not None,
+    )
+    if settings.replay is not None:
+        evaluation.stored = open_replay(settings.replay, evaluation.input_hashes)
+    elif settings.resume is not None:
+        evaluation.stored = open_resume(settings.resume, evaluation.input_hashes)
+    asks_a_model = profile is not None and not own_agent and settings.replay is None
+    if profile is not None and asks_a_model and settings.consent:
+        find_key(profile, settings.environ)
+    if worker_input is not None:
+        _compare(worker_input.get(WORKER_INPUT), evaluation)
+    return evaluation
+
+
+def _baseline_path(settings: Settings, profile: ModelProfile | None) -> Path:
+    chosen = settings.baseline or (profile and profile.baseline) or DEFAULT_BASELINE
+    return settings.rootdir / chosen
+
+
+def all_secrets(profiles: Iterable[ModelProfile], settings: Settings) -> list[str]:
+    """The secrets of all profiles, chosen or not, and what `.env` names as one."""
+    named = [value for name, value in settings.dotenv.items() if _SECRET_NAME.search(name)]
+    return [*named, *secrets_of(settings.environ, profiles)]
+
+
+def _compare(expected: Any, evaluation: Evaluation) -> None:
+    if expected is not None and expected != evaluation.fingerprint:
+        raise ConfigError(
+            "this worker finds another suite, domain or model than its controller",
+            fix="let nothing change the files while the session starts, and give both the same "
+            "environment",
+        )
+
+
+def _shown(path: Path, settings: Settings) -> str:
+    return path.relative_to(settings.rootdir).as_posix()
+
+
+def _read_text(path: Path, settings: Settings) -> str:
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CaseError(
+            f"this is no UTF-8: {error.reason}",
+            path=_shown(path, settings),
+            line=line,
+            fix="save the file as UTF-8",
+        ) from None
+
+
+def _suite_text(files: Sequence[Path], settings: Settings) -> tuple[str, str] | None:
+    for path in files:
+        suite_file = path.parent / SUITE_FILE
+        if suite_file.is_file():
+            return _shown(suite_file, settings), _read_text(suite_file, settings)
+    return None
+
+
+def _ask_for_domain(config: pytest.Config, settings: Settings) -> Domain:
+    with relative_to(settings.rootdir):
+        domain = config.hook.pytest_fc_domain(config=config)
+    if isinstance(domain, Domain):
+        return domain
+    problem = (
+        "no pytest_fc_domain hook gives the domain that the cases play in"
+        if domain is None
+        else f"pytest_fc_domain gave {type(domain).__name__}, expected fc_eval.Domain"
+    )
+    raise ConfigError(
+        problem,
+        path="conftest.py",
+        fix="write a function pytest_fc_domain(config) that returns fc_eval.Domain.build(...)",
+    )
+
+
+def all_profiles(settings: Settings) -> dict[str, ModelProfile]:
+    """Every model profile of the project, by name.
+
+    Raises:
+        ConfigError: One of them can't be used.
+    """
+    tables = settings.table.get("models", {})
+    return {name: parse_profile(name, tables[name], path=settings.table_name) for name in tables}
+
+
+def _choose_profile(
+    settings: Settings, profiles: Mapping[str, ModelProfile], *, own_agent: bool
+) -> ModelProfile | None:
+    if settings.model is None:
+        if own_agent or settings.replay is not None:
+            return None
+        raise ConfigError(
+            "there are cases, but neither a model nor an fc_agent fixture of the project",
+            path=settings.table_name,
+            fix='add model = "NAME" to [tool.fc_eval] and a table [tool.fc_eval.models.NAME], '
+            "or a fixture fc_agent to conftest.py",
+        )
+    if settings.model not in profiles:
+        exist = ", ".join(sorted(profiles)) or "none"
+        raise ConfigError(
+            f"there is no model profile {settings.model!r}",
+            path=settings.table_name,
+            fix=f"choose one that exists ({exist}), or add [tool.fc_eval.models.{settings.model}]",
+        )
+    return profiles[settings.model]

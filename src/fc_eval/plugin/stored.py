@@ -1,0 +1,135 @@
+"""Runs that are on disk already: replayed from a raw run, or resumed from a journal.
+
+Either way the stored traces take the place of agent runs, and the stored header says which cases
+the session is about. Nothing is mixed: what shaped the stored traces must be as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fc_eval.errors import ArtifactError
+from fc_eval.files import RAW_RUN, REPORT, read_raw_run, read_report
+from fc_eval.journal import JournalHeader, read_journal
+from fc_eval.records.report import CaseResult, ReportV1
+from fc_eval.records.run import InputHashes, Status, Trace
+
+REFUSED_IN_REPLAY = ("cases", "tools")
+"""With another suite or other tools a stored trace answers another question."""
+JUDGE_ONLY = ("judge_rules",)
+"""What a resumed run may meet changed: it shapes verdicts, not traces."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredRun:
+    """A run that this session takes up.
+
+    `traces` holds, by case id and repeat, the runs that need not be made again. `folder` is where
+    a resumed run goes on, None for a replay. `notes` are for the header.
+    """
+
+    header: JournalHeader
+    traces: Mapping[str, Mapping[int, Trace]]
+    folder: Path | None
+    report: ReportV1 | None
+    notes: tuple[str, ...]
+
+    @property
+    def selected(self) -> frozenset[str]:
+        """The cases that this session is about."""
+        if self.folder is None:
+            return frozenset(self.traces)
+        return frozenset(self.header.selection.case_ids)
+
+
+def open_replay(path: Path, present: InputHashes) -> StoredRun:
+    """Take up a recorded run, to judge it again.
+
+    Args:
+        path: A raw run, or the folder that holds one.
+        present: The hashes of this session's inputs.
+
+    Raises:
+        ArtifactError: It can't be read, or it is of another suite or other tools.
+    """
+    run = read_raw_run(path)
+    differing = run.input_hashes.differing(present)
+    refused = [name for name in differing if name in REFUSED_IN_REPLAY]
+    if refused:
+        raise ArtifactError(
+            f"the recorded run has another {' and '.join(refused)} hash than this suite",
+            path=path,
+            fix="replay it in the state of the project that it was recorded in",
+        )
+    header = JournalHeader(
+        run_id=run.run_id,
+        started_at=run.started_at,
+        harness=run.harness,
+        model=run.model,
+        input_hashes=run.input_hashes,
+        selection=run.selection,
+        repeats=run.repeats,
+    )
+    notes = [f"replays run {run.run_id}; nothing is sent"]
+    if differing:
+        notes.append(f"differs from the recorded run in: {', '.join(differing)}")
+    if not run.complete:
+        notes.append("the recorded run is partial")
+    folder = path if path.is_dir() else path.parent
+    stored_report = folder / REPORT if path.is_dir() or path.name == RAW_RUN else None
+    return StoredRun(
+        header=header,
+        traces=_by_case(run.cases),
+        folder=None,
+        report=read_report(stored_report) if stored_report and stored_report.is_file() else None,
+        notes=tuple(notes),
+    )
+
+
+def open_resume(folder: Path, present: InputHashes) -> StoredRun:
+    """Take up an interrupted run, to finish it.
+
+    Runs that ended in an agent error are made again.
+
+    Raises:
+        ArtifactError: Its journal can't be read, or what shaped its traces has changed.
+    """
+    stored = read_journal(folder)
+    header = stored.header
+    changed = [n for n in header.input_hashes.differing(present) if n not in JUDGE_ONLY]
+    if changed:
+        raise ArtifactError(
+            f"the run to resume was made with other inputs: {', '.join(changed)} changed since",
+            path=folder,
+            fix="put them back as they were, or start a new run",
+        )
+    kept = [trace for trace in stored.traces if trace.status is not Status.AGENT_ERROR]
+    due = len(header.selection.case_ids) * header.repeats
+    return StoredRun(
+        header=header,
+        traces=_by_case(kept),
+        folder=folder,
+        report=None,
+        notes=(f"resumes run {header.run_id}: {len(kept)} of {due} are there", *stored.warnings),
+    )
+
+
+def _by_case(traces: Iterable[Trace]) -> dict[str, dict[int, Trace]]:
+    grouped: dict[str, dict[int, Trace]] = {}
+    for trace in traces:
+        grouped.setdefault(trace.case_id, {})[trace.repeat] = trace
+    return grouped
+
+
+def moved_verdicts(before: ReportV1, after: ReportV1) -> list[tuple[CaseResult, CaseResult]]:
+    """The runs whose verdict or codes are not what they were, in the order of *after*."""
+    old = {(result.case_id, result.repeat): result for result in before.results}
+    pairs = ((old.get((new.case_id, new.repeat)), new) for new in after.results)
+    return [
+        (was, new)
+        for was, new in pairs
+        if was is not None
+        and (was.verdict, was.taxonomies, was.diff) != (new.verdict, new.taxonomies, new.diff)
+    ]

@@ -1,0 +1,46 @@
+"""Consistency, and the cost of two runs, as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fc_eval.records.baseline import ConsistencyV1
+from fc_eval.records.report import ReportV1
+
+NOT_MEASURED = "-"
+
+
+def consistency_lines(consistency: ConsistencyV1) -> Iterator[str]:
+    """How far runs agree: the figures, their limits, and every case that is not stable."""
+    limits = consistency.limits
+    yield f"{len(consistency.runs)} runs of {consistency.model_slug}"
+    for run in consistency.runs:
+        yield f"  run {run.run_id}: accuracy {_percent(run.accuracy)}"
+    for case in consistency.cases:
+        if not case.stable:
+            verdicts = " ".join(verdict or NOT_MEASURED for verdict in case.verdicts)
+            yield f"  unstable {case.case_id}: {verdicts}"
+    yield (
+        f"unstable cases: {_percent(consistency.unstable_share)} "
+        f"(limit {_percent(limits.max_unstable)}); accuracy spreads over "
+        f"{_percent(consistency.spread)} (limit {_percent(limits.max_spread)})"
+    )
+
+
+def cost_lines(before: ReportV1, after: ReportV1) -> Iterator[str]:
+    """What two runs took, side by side."""
+    for name, read in (
+        ("requests", lambda cost: cost.requests),
+        ("tokens", lambda cost: cost.total_tokens),
+        ("seconds", lambda cost: None if cost.seconds is None else round(cost.seconds, 1)),
+    ):
+        pair = [_shown(read(report.statistics.cost)) for report in (before, after)]
+        yield f"  {name}: {pair[0]} -> {pair[1]}"
+
+
+def _shown(value: float | None) -> str:
+    return NOT_MEASURED if value is None else f"{value:,}"
+
+
+def _percent(share: float | None) -> str:
+    return NOT_MEASURED if share is None else f"{100 * share:.1f} %"
