@@ -178,10 +178,17 @@ def test_the_diff_is_plain_json_in_prompt_mode() -> None:
     }
 
 
-def test_numbers_that_json_lacks_are_told_as_text() -> None:
-    result = score(SIMPLE, [{"name": "geo_weather", "arguments": '{"city": NaN}'}])
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        pytest.param("1e999", "inf", id="infinity"),
+        pytest.param("0x1" + "0" * 4000, "0x1" + "0" * 4000, id="more-digits-than-python-writes"),
+    ],
+)
+def test_numbers_that_json_can_not_hold_are_told_as_text(source: str, told: str) -> None:
+    result = score(SIMPLE, None, text=f"[geo.weather(city={source})]")
 
-    assert [row.actual for row in result.diff] == ["nan"]
+    assert [row.actual for row in result.diff] == [told]
 
 
 def test_pairs_go_by_exactness_then_name_then_order() -> None:

@@ -63,6 +63,13 @@ TOOLSET = Toolset(
         make_tool("abort", ToolKind.CONFIRM, {"action_id": TEXT}, "action_id"),
         make_tool("log", ToolKind.WRITE, {"text": TEXT}, "text"),
         make_tool("pick", ToolKind.READ, {"a": {}, "b": {"default": 1}}, maxProperties=1),
+        make_tool(
+            "label",
+            ToolKind.READ,
+            {"a": {}},
+            patternProperties={"^x": {"type": "string"}},
+            propertyNames={"maxLength": 3},
+        ),
     ]
 )
 

@@ -7,15 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from fc_eval.judge.align import Candidates, Pairs, find_candidates
-from fc_eval.judge.assignment import assign
-from fc_eval.judge.chain import connected, owners
-from fc_eval.judge.check import examine
-from fc_eval.judge.freely import pair_freely
-from fc_eval.judge.in_order import pair_in_order
-from fc_eval.records.calls import Call
-from fc_eval.records.case import Golden, GoldenCall
 from tests.judge.support import (
     DOMAIN,
     TOOLSET,
@@ -25,6 +16,15 @@ from tests.judge.support import (
     make_trace,
     requested,
 )
+
+from fc_eval.judge.align import Candidates, Pairs, find_candidates
+from fc_eval.judge.assignment import assign
+from fc_eval.judge.chain import connected, owners
+from fc_eval.judge.check import examine
+from fc_eval.judge.freely import pair_freely
+from fc_eval.judge.in_order import pair_in_order
+from fc_eval.records.calls import Call
+from fc_eval.records.case import Golden, GoldenCall
 
 
 def candidates_of(golden: Sequence[GoldenCall], calls: Sequence[Call]) -> Candidates:
@@ -140,3 +140,30 @@ def test_an_assignment_costs_the_least(costs: list[list[int]]) -> None:
     for way, cost in price.items():
         for row, column in enumerate(way):
             assert cost >= solution.cost + solution.detour(row, column)
+
+
+CHAINS = [golden_call("ship", order_id="W1"), golden_confirm()] * 4
+REQUESTS = [requested("ship", f"a{number}", order_id="W1") for number in range(90)]
+
+
+@pytest.mark.parametrize("pair", [pair_freely, pair_in_order], ids=["freely", "in-order"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        pytest.param([f"a{number}" for number in range(90)], id="each-confirmed-in-turn"),
+        pytest.param([f"a{89 - number}" for number in range(90)], id="each-confirmed-backwards"),
+        pytest.param(["a7"] * 90, id="one-confirmed-again-and-again"),
+        pytest.param(["no such action"] * 90, id="none-confirmed"),
+    ],
+)
+def test_a_long_trace_is_paired(
+    named: list[str], pair: Callable[[Candidates], tuple[int | None, ...]]
+) -> None:
+    calls = [*REQUESTS, *(made("confirm", action_id=action) for action in named), *REQUESTS[:3]]
+    candidates = candidates_of(CHAINS, calls)
+
+    found = pair(candidates)
+
+    taken = [position for position in found if position is not None]
+    assert len(set(taken)) == len(taken)
+    assert candidates.exact_pairs(found) == (8 if pair is pair_freely else 5)

@@ -147,7 +147,7 @@ def test_stepwise_goes_on_where_it_stopped(pytester: pytest.Pytester) -> None:
     pytester.runpytest("--fc-eval", "--sw").assert_outcomes(passed=1, failed=1)
     suite.write_text(suite.read_text().replace("Bergen", "Oslo").replace("w-right", "w-first"))
     # The instructions must stay different, or the suite is faulty.
-    suite.write_text(suite.read_text().replace(json.dumps(OSLO), json.dumps(f"{OSLO}\n"), 1))
+    suite.write_text(suite.read_text().replace(json.dumps(OSLO), json.dumps(f"{OSLO}\n# again"), 1))
 
     result = pytester.runpytest("--fc-eval", "--sw")
 
@@ -194,7 +194,7 @@ def test_a_skipped_case_says_why(pytester: pytest.Pytester) -> None:
 
     result.assert_outcomes(passed=1, skipped=1)
     assert result.ret == pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["SKIPPED*not yet", "gate=passed"])
+    result.stdout.fnmatch_lines(["gate=passed", "*SKIPPED*cases/weather.jsonl*: not yet"])
 
 
 def test_the_json_report_knows_case_and_verdict(pytester: pytest.Pytester) -> None:
@@ -240,7 +240,7 @@ def test_a_session_without_cases_is_silent(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
 
     result.assert_outcomes(passed=1)
-    assert "fc-eval" not in result.stdout.str()
+    assert "fc-eval:" not in result.stdout.str()
     assert not (pytester.path / ".fc_eval").exists()
 
 
@@ -318,7 +318,7 @@ def test_a_project_brings_its_agent(pytester: pytest.Pytester, definition: str, 
 
 
 def test_a_project_brings_its_sandbox(pytester: pytest.Pytester) -> None:
-    weather(pytester, RIGHT, asks_oslo("w-again", f"{OSLO}\n"))
+    weather(pytester, RIGHT, asks_oslo("w-again", f"{OSLO}\n# again"))
     with (pytester.path / "conftest.py").open("a") as file:
         file.write(
             "\nimport threading\n"

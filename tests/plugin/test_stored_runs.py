@@ -40,7 +40,7 @@ def without_times(report: dict[str, Any]) -> dict[str, Any]:
 @WORKERS
 def test_a_replay_judges_again_and_sends_nothing(pytester: pytest.Pytester, workers: str) -> None:
     weather(pytester, RIGHT, WRONG, QUIET)
-    pytester.runpytest_subprocess("--fc-eval")
+    pytester.runpytest("--fc-eval")
     recorded = last_run(pytester.path).rename(pytester.path / "recorded")
     forbid_the_agent(pytester)
 
@@ -100,7 +100,7 @@ def test_a_raw_run_that_cannot_be_read(pytester: pytest.Pytester, damage: Any) -
     result = pytester.runpytest("--fc-eval", "--fc-replay", str(raw))
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*raw_run.json*", "*fix: *"])
+    result.stderr.fnmatch_lines(["*.fc_eval/runs/*", "*fix: *"])
 
 
 def interrupted(pytester: pytest.Pytester, workers: str) -> Path:
@@ -155,7 +155,7 @@ def test_a_resumed_run_reports_as_an_uninterrupted_one(
     folder = interrupted(pytester, "0").rename(pytester.path / "stopped")
     monkeypatch.delenv("DIE")
     pytester.runpytest_subprocess("--fc-eval", "--fc-resume", str(folder))
-    pytester.runpytest_subprocess("--fc-eval")
+    pytester.runpytest("--fc-eval")
     whole = last_run(pytester.path)
 
     resumed, fresh = (without_times(read_json(f / "report.json")) for f in (folder, whole))

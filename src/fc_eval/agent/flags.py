@@ -193,7 +193,7 @@ _ANNOUNCED = re.compile(
     r"(?:查|看|取消|提交|申请|处理|确认|调用|修改|核实|检索|办理)",
     re.IGNORECASE,
 )
-_SENTENCES = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 def is_narrated(text: str) -> bool:

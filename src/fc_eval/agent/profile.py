@@ -14,10 +14,20 @@ from enum import StrEnum
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
+from fc_eval.agent.schemas import PROFILES
 from fc_eval.errors import ConfigError
 from fc_eval.records.codec import JsonValue, digest, from_plain
 
 EMBEDDED_SCHEME = "embedded"
+
+_ABOVE_ZERO = (
+    "timeout_s",
+    "connect_timeout_s",
+    "max_steps",
+    "max_tokens",
+    "request_deadline_s",
+    "case_deadline_s",
+)
 
 
 class ToolMode(StrEnum):
@@ -137,18 +147,41 @@ def parse_profile(name: str, table: Mapping[str, Any], *, path: str) -> ModelPro
             path=path,
             fix='add base_url = "https://.../v1", or gguf = "path or package:resource"',
         )
-    for limit in ("timeout_s", "max_steps", "request_deadline_s", "case_deadline_s"):
-        if getattr(profile, limit) <= 0:
+    _check_values(profile, where, path)
+    return profile
+
+
+def _check_values(profile: ModelProfile, where: str, path: str) -> None:
+    for limit in _ABOVE_ZERO:
+        value = getattr(profile, limit)
+        if value is not None and value <= 0:
             raise ConfigError(
-                f"{where}: {limit} is {getattr(profile, limit)}",
-                path=path,
-                fix="write a number above 0",
+                f"{where}: {limit} is {value}", path=path, fix="write a number above 0"
             )
     if profile.retries < 0:
         raise ConfigError(
             f"{where}: retries is {profile.retries}", path=path, fix="write 0 or more"
         )
-    return profile
+    if profile.base_url is not None and not _is_reachable(profile.base_url):
+        raise ConfigError(
+            f"{where}: base_url {_without_secrets(profile.base_url)!r} is no URL of an endpoint",
+            path=path,
+            fix='write base_url = "https://.../v1"',
+        )
+    if profile.schema_profile not in (None, *PROFILES):
+        raise ConfigError(
+            f"{where}: there is no schema_profile {profile.schema_profile!r}",
+            path=path,
+            fix=f"use one of: {', '.join(PROFILES)}; or leave it out",
+        )
+
+
+def _is_reachable(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https", EMBEDDED_SCHEME) and bool(parts.hostname)
 
 
 def _is_loopback(host: str | None) -> bool:

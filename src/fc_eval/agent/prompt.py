@@ -59,7 +59,7 @@ SCHEMA_RULES = """\
 You can call these tools:
 {tools}
 
-Each of your answers is one JSON object. To call a tool:
+Each of your answers is one JSON object. Copy identifiers from the user's message. To call a tool:
 {{"name": "<tool>", "arguments": {{<its parameters>}}}}
 To answer without a tool:
 {{"answer": "<text>"}}
@@ -67,12 +67,17 @@ To answer without a tool:
 Examples, with other tools:
 User: How warm is it in Oslo?
 You: {{"name": "get_weather", "arguments": {{"city": "Oslo"}}}}
+User: Result of get_weather: {{"celsius": 4}}
+You: {{"answer": "It is 4 degrees in Oslo."}}
 User: Book room R7 for two nights, please.
 You: {{"name": "book_room", "arguments": {{"room_id": "R7", "nights": 2}}}}
+User: 会议室 R9 的设备有哪些？
+You: {{"name": "list_devices", "arguments": {{"room_id": "R9"}}}}
 User: Hello!
 You: {{"answer": "Hello, how can I help you?"}}"""
 
-NEXT_STEP = "Make the next call, or answer where none is due."
+NEXT_STEP = "Make the next call, or answer in plain text where none is due."
+SCHEMA_NEXT_STEP = 'Tell the user with {"answer": "<text>"}, or call another tool if one is due.'
 
 
 class JsonProtocol:
@@ -81,6 +86,8 @@ class JsonProtocol:
     Args:
         tools: In the OpenAI form.
     """
+
+    next_step = NEXT_STEP
 
     def __init__(self, tools: Tools) -> None:
         self._functions = [tool["function"] for tool in tools]
@@ -105,7 +112,7 @@ class JsonProtocol:
     def result_messages(self, answered: Sequence[AnsweredCall]) -> list[Message]:
         """All results in one user message, as chat templates want the roles to alternate."""
         lines = [f"Result of {item.call.tool or 'the call'}: {item.content}" for item in answered]
-        return [{"role": "user", "content": "\n".join([*lines, NEXT_STEP])}]
+        return [{"role": "user", "content": "\n".join([*lines, self.next_step])}]
 
 
 class JsonSchemaProtocol(JsonProtocol):
@@ -114,6 +121,8 @@ class JsonSchemaProtocol(JsonProtocol):
     One call an answer, so that the grammar has no list in which a small model gets lost.
     """
 
+    next_step = SCHEMA_NEXT_STEP
+
     def system_text(self, system_prompt: str) -> str:
         """The system prompt, the tools as signatures, and how to call them."""
         tools = "\n".join(map(_signature, self._functions))
@@ -121,7 +130,7 @@ class JsonSchemaProtocol(JsonProtocol):
 
     def request_fields(self) -> dict[str, JsonValue]:
         """`response_format` with the schema of an answer."""
-        schema = {"name": "answer", "schema": answer_schema(self._functions), "strict": True}
+        schema = {"name": "answer", "schema": answer_schema(self._functions)}
         return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
     def read(self, reply: Reply) -> Reading:
@@ -251,7 +260,7 @@ def _type_text(schema: Mapping[str, Any]) -> str:
     return "" if kind == "string" else f": {kind}"
 
 
-MAX_STRING = 120
+MAX_STRING = 80
 MAX_ANSWER = 200
 
 # What grammars of several servers can say; all else is left to the check of the call itself.
@@ -293,8 +302,8 @@ def _limited_items(schema: Mapping[str, Any]) -> Iterator[tuple[str, JsonValue]]
     yield from ((key, schema[key]) for key in _KEPT if key in schema)
     if schema.get("type") == "string" and not {"enum", "const"} & set(schema):
         yield "maxLength", min(schema.get("maxLength", MAX_STRING), MAX_STRING)
-    if schema.get("type") == "object":
-        properties = schema.get("properties", {})
+    if "properties" in schema:
+        properties = schema["properties"]
         yield "properties", {name: _limited(inner) for name, inner in properties.items()}
         yield "additionalProperties", False
     if isinstance(schema.get("items"), Mapping):

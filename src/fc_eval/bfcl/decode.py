@@ -206,16 +206,26 @@ def _fold(node: ast.expr) -> Any:
 
 
 def _refuse_large(sign: ast.operator, first: Any, second: Any) -> None:
-    size = 0
     if isinstance(sign, ast.Mod) and isinstance(first, str | bytes):
         raise ValueError("arithmetic with a text as a format")
-    if isinstance(sign, ast.Pow | ast.LShift):
-        if isinstance(first, int) and isinstance(second, int):
-            grows = first.bit_length() if isinstance(sign, ast.Pow) else 1
-            size = grows * abs(second)
+    bits = length = 0
+    if isinstance(second, int) and isinstance(sign, ast.Pow | ast.LShift):
+        bits = _bits(first) * abs(second) if isinstance(sign, ast.Pow) else _bits(first) + second
     elif isinstance(sign, ast.Mult):
+        bits = _bits(first) + _bits(second)
         for value, times in ((first, second), (second, first)):
             if isinstance(value, str | bytes | list | tuple) and isinstance(times, int):
-                size = len(value) * times * _MAX_BITS // _MAX_LENGTH
-    if size > _MAX_BITS:
+                length = _length(value) * times
+    if bits > _MAX_BITS or length > _MAX_LENGTH:
         raise ValueError("arithmetic with a result that is too large")
+
+
+def _bits(value: Any) -> int:
+    return value.bit_length() if isinstance(value, int) else 0
+
+
+def _length(value: Any) -> int:
+    """Characters and elements, at any depth: repeated lists share what they hold."""
+    if isinstance(value, list | tuple):
+        return len(value) + sum(map(_length, value))
+    return len(value) if isinstance(value, str | bytes) else 0

@@ -55,6 +55,7 @@ class Pair:
     named: bool = False
 
 
+_MAX_BITS = 10_000
 _VALID = BfclScore(valid=True)
 _COUNT_ERRORS = {
     Rule.SIMPLE: ErrorType.SIMPLE_COUNT,
@@ -255,8 +256,11 @@ def _unplaced(position: int, call: DecodedCall, code: ErrorType) -> Mismatch:
 def _plain(value: Any) -> JsonValue:
     """A value as JSON can hold it: Python text has tuples, NaN and more."""
     match value:
-        case None | bool() | int() | str():
+        case None | bool() | str():
             return value
+        case int():
+            # Python writes no longer ones in decimal, and a hexadecimal literal can be longer.
+            return value if value.bit_length() <= _MAX_BITS else hex(value)
         case float():
             return value if math.isfinite(value) else repr(value)
         case Mapping():

@@ -26,6 +26,10 @@ def main(model: str, alias: str, context: int) -> None:
     params.n_ctx = context
     # One slot: a batch of several conversations rounds differently, and answers shall repeat.
     params.n_parallel = 1
+    # llama.cpp's threads wait for each other by spinning: one of them without a core of its own
+    # makes all of them some twenty times slower, so half of the cores are left to the session.
+    threads = max(1, (os.cpu_count() or 1) // 2)
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.ui = False

@@ -111,11 +111,17 @@ def _spellings(secret: str) -> list[str]:
 
 def _character(character: str) -> str:
     """One character plain, as a JSON escape at any depth, or with a percent sign."""
-    code = ord(character)
-    options = [re.escape(character), rf"\\{{1,8}}u(?i:{code:04x})", f"%(?i:{code:02x})"]
+    options = [re.escape(character), _json_escapes(character)]
+    options.append("".join(f"%(?i:{byte:02x})" for byte in character.encode("utf-8", "replace")))
     if character in '"\\/':
         options.append(rf"\\{{1,8}}{re.escape(character)}")
     return f"(?:{'|'.join(options)})"
+
+
+def _json_escapes(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    pairs = zip(units[::2], units[1::2], strict=True)
+    return "".join(rf"\\{{1,8}}u(?i:{high:02x}{low:02x})" for high, low in pairs)
 
 
 def _base64_parts(data: bytes) -> set[str]:

@@ -25,6 +25,14 @@ ACCEPTED_ENCODINGS = "gzip, deflate"
 
 _KEEPING_METHOD = frozenset({307, 308})
 
+# A ValueError is a header that has characters which no header can carry.
+_UNSENDABLE = (
+    httpx.LocalProtocolError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+    ValueError,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -88,7 +96,7 @@ async def send(
         problem = error.problem
     except TimeoutError:
         problem = _timeout(timeout_s, progress)
-    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError) as error:
         problem = _of_exception(error, redactor)
     received = _received(progress, redactor)
     result = problem or received or _of_exception(OSError("nothing came"), redactor)
@@ -226,7 +234,7 @@ def _timeout(timeout_s: float, progress: _Progress) -> Problem:
 def _of_exception(error: Exception, redactor: Redactor) -> Problem:
     name = type(error).__name__
     text = redactor.text(f"{name}: {error}" if str(error) else name)
-    if isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol | httpx.InvalidURL):
+    if isinstance(error, _UNSENDABLE):
         return Problem(
             code=ErrorCode.REQUEST_REJECTED,
             message=f"the request can't be sent: {text}",

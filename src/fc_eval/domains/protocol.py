@@ -167,11 +167,18 @@ def _faults_of(error: Any) -> Iterator[SchemaFault]:
         for name in missing or [None]:
             yield SchemaFault(param=name, rule=rule, path=name or "", message=message)
         return
-    if rule in ("additionalProperties", "unevaluatedProperties", "propertyNames"):
-        known = set(error.schema.get("properties") or {}) if isinstance(error.schema, dict) else ()
-        extra = [name for name in error.instance if name not in known]
+    if rule in ("additionalProperties", "unevaluatedProperties"):
+        # What patterns and subschemas allow is no property of this schema; the text tells.
+        known = set(error.schema.get("properties") or {})
+        extra = [
+            name for name in error.instance if name not in known and repr(name) in error.message
+        ]
         for name in extra or [None]:
             yield SchemaFault(param=name, rule=rule, path=name or "", message=message)
+        return
+    if "propertyNames" in error.absolute_schema_path and isinstance(error.instance, str):
+        name = error.instance
+        yield SchemaFault(param=name, rule="propertyNames", path=name, message=message)
         return
     yield SchemaFault(param=None, rule=rule, path="", message=message)
 

@@ -114,7 +114,6 @@ class Scores:
     """
 
     def __init__(self, candidates: Candidates) -> None:
-        self.candidates = candidates
         count = len(candidates.golden)
         most_fields = sum(
             max((len(fields) for fields in row if fields is not None), default=0)

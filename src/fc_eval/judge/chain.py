@@ -6,6 +6,7 @@ aborting count as confirms. Which actual calls stand for them is asked in `judge
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from fc_eval.domains.protocol import ToolKind, Toolset
@@ -64,7 +65,7 @@ def early_requests(golden: Golden, toolset: Toolset) -> tuple[int, ...]:
 
 def offered_link(call: Call, link: str) -> JsonValue:
     """What *call* returned under the name *link*; None where it returned nothing there."""
-    return call.result.get(link) if isinstance(call.result, dict) else None
+    return call.result.get(link) if isinstance(call.result, Mapping) else None
 
 
 def used_link(call: Call, link: str) -> JsonValue:

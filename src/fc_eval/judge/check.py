@@ -18,6 +18,8 @@ from fc_eval.records.codec import JsonValue
 from fc_eval.records.text import nests_too_deep, printable, show_value
 from fc_eval.records.verdict import Mismatch, Taxonomy
 
+_NO_SUCH_PARAMETER = ("additionalProperties", "unevaluatedProperties", "propertyNames")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExaminedCall:
@@ -243,7 +245,7 @@ def _expected(name: str, golden: GoldenCall) -> str:
 def _schema_message(name: str, examined: ExaminedCall) -> str:
     fault = examined.schema_faults[name]
     tool = call_name(examined.call)
-    if fault.rule in ("additionalProperties", "unevaluatedProperties") and fault.path == name:
+    if fault.rule in _NO_SUCH_PARAMETER and fault.path == name:
         return f"and {tool} has no such parameter"
     place = "" if fault.path == name else f" at {printable(fault.path, 80)}"
     # The validator's own text shows whole values, and differs between its versions.

@@ -142,11 +142,12 @@ class _Page:
     def trace(self, trace: Trace) -> Iterator[str]:
         """The calls with what came back, and the final text."""
         calls = trace.calls if self._verbose else trace.calls[:_SHORT_CALLS]
-        yield f"trace: {len(trace.calls)} calls in {trace.steps} answers of the model"
+        yield f"trace: calls {len(trace.calls)}, answers of the model {trace.steps}"
         for position, call in enumerate(calls):
             arguments = call.arguments_raw if call.arguments is None else dict(call.arguments)
             shown = show_value(arguments, self._value_limit)
-            yield f"  [{position}] {_name(call)} {shown} -> {self._outcome(call)}"
+            flags = f" ({printable(', '.join(call.flags), 80)})" if call.flags else ""
+            yield f"  [{position}] {_name(call)} {shown}{flags} -> {self._outcome(call)}"
         if len(calls) < len(trace.calls):
             yield f"  … and {len(trace.calls) - len(calls)} more"
         if trace.final_text is None:

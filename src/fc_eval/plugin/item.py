@@ -69,6 +69,10 @@ class CaseItem(pytest.Function):
         self.add_marker(pytest.mark.fc(**self._fields()))
         for tag in self._tags():
             self.add_marker(tag)
+        reason = evaluation.skip_reason(case)
+        if reason is not None:
+            # A mark, since pytest then names the case's line and not this one.
+            self.add_marker(pytest.mark.skip(reason=reason))
 
     def _fields(self) -> dict[str, Any]:
         case = self.case
@@ -105,9 +109,6 @@ class CaseItem(pytest.Function):
             AgentRunError: One of them ended without a measurement.
         """
         self.traces, self.judgements = (), ()
-        reason = self.evaluation.skip_reason(self.case)
-        if reason is not None:
-            pytest.skip(reason)
         super().setup()
         self.traces = self.evaluation.runner.traces_of(self)
         for trace in self.traces:

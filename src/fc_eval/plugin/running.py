@@ -57,6 +57,9 @@ class Running:
         """Let a case's reports carry its traces and its facts."""
         report = yield
         if isinstance(item, CaseItem):
+            if call.excinfo is not None and report.failed:
+                # pytest asks an item for its own text in the call phase only.
+                report.longrepr = item.repr_failure(call.excinfo)
             attach(report, item, call)
             _tell(item)
             report.user_properties = list(item.user_properties)

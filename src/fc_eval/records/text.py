@@ -74,7 +74,7 @@ def show_value(value: JsonValue, limit: int | None = 80) -> str:
 def nests_too_deep(value: JsonValue, limit: int = MAX_DEPTH) -> bool:
     """Whether *value* has more than *limit* levels of objects and lists."""
     level = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         level = [
             item
             for container in level
