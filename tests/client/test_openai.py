@@ -8,7 +8,6 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -482,12 +481,12 @@ def test_a_key_that_comes_back_is_not_recorded(steps: list[dict[str, Any]]) -> N
     )
     encoded = base64.b64encode(f"x:{KEY}".encode()).decode()[4:-4]
     assert script.requests[0].headers["authorization"] == f"Bearer {KEY}"
-    for shown in (plain, json.loads(plain).__repr__(), decoded):
+    for shown in (plain, repr(json.loads(plain)), decoded):
         assert KEY not in shown
         assert KEY.replace("/", "\\/") not in shown
         assert ESCAPED not in shown.replace("\\\\", "\\")
         assert encoded not in shown
-    assert MARK in plain + decoded or "set-cookie" in LEAKS
+    assert MARK in plain + decoded
 
 
 @pytest.mark.parametrize(
@@ -518,15 +517,9 @@ def test_hostile_arguments_make_one_call_and_no_trouble(arguments: Any, known: b
 
 def test_hostile_bodies_are_no_answers() -> None:
     deep = "[" * 200_000
-    steps = [{"body": deep}, {"body": '{"choices": ' + deep}, {"body": "\u0000"}, OK]
+    wrapped = '{"choices": ' + deep
 
-    reply, _ = _reply(*steps)
+    reply, _ = _reply({"body": deep}, {"body": wrapped}, {"body": "\u0000"}, OK)
 
     assert reply.text == "hi"
     assert [item.code for item in reply.attempts] == ["bad_response"] * 3
-
-
-def test_two_clients_do_not_share_their_gates() -> None:
-    profile = odd_profile("odd/one", "http://h/v1")
-
-    assert replace(profile) == profile

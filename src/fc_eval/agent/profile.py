@@ -164,7 +164,7 @@ def _check_values(profile: ModelProfile, where: str, path: str) -> None:
         )
     if profile.base_url is not None and not _is_reachable(profile.base_url):
         raise ConfigError(
-            f"{where}: base_url {_without_secrets(profile.base_url)!r} is no URL of an endpoint",
+            f"{where}: base_url is no URL of an endpoint",
             path=path,
             fix='write base_url = "https://.../v1"',
         )

@@ -124,9 +124,9 @@ async def _follow(
 
 def _next_url(url: str, response: httpx.Response, redactor: Redactor) -> str:
     location = response.headers.get("location", "")
-    target = str(urljoin(url, location))
+    target = _joined(url, location)
     shown = redactor.text(location)[:200]
-    if response.status_code not in _KEEPING_METHOD or not location:
+    if response.status_code not in _KEEPING_METHOD or target is None:
         raise _TryError(
             _redirect(response, f"redirected to {shown!r}; set base_url to where it answers")
         )
@@ -135,6 +135,13 @@ def _next_url(url: str, response: httpx.Response, redactor: Redactor) -> str:
             _redirect(response, f"redirected to another server, {shown!r}; not followed")
         )
     return target
+
+
+def _joined(url: str, location: str) -> str | None:
+    try:
+        return str(urljoin(url, location)) if location else None
+    except ValueError:
+        return None
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

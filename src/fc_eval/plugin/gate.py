@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from fc_eval.plugin.options import GateMode
-from fc_eval.records.report import Coverage, ReportV1
+from fc_eval.records.report import Coverage
 
 GATE_ID = "fc-gate"
 """The name of the failed report by which the session itself fails."""
@@ -39,18 +39,31 @@ class GateResult:
         return "gate=passed" if self.passed else f"gate=failed {self.reason}"
 
 
-def decide(
-    mode: GateMode, report: ReportV1, *, min_coverage: float, interrupted: bool
-) -> GateResult:
-    """Judge a session by its report.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a session comes to, as far as its gate is concerned.
+
+    `fails` counts the FAIL cases that the gate does not excuse, `known` those that it does.
+    `no_baseline` says why there is nothing to compare with where the gate asks for a baseline.
+    """
+
+    coverage: Coverage
+    fails: int
+    known: int
+    agent_errors: int
+    no_baseline: str | None = None
+
+
+def decide(mode: GateMode, found: Found, *, min_coverage: float, interrupted: bool) -> GateResult:
+    """Judge a session.
 
     Args:
         mode: The gate.
-        report: Of this session.
+        found: What the session comes to.
         min_coverage: The smallest judged share of the planned, unskipped cases, 0 to 1.
         interrupted: Whether the session was stopped before its end.
     """
-    coverage = report.coverage
+    coverage = found.coverage
     if interrupted:
         return GateResult(
             reason=f"interrupted: {coverage.judged} of {coverage.planned} cases judged",
@@ -58,19 +71,26 @@ def decide(
         )
     if mode is GateMode.NONE:
         return GateResult()
-    counts = report.summary.verdict_counts
-    reasons = []
-    if counts.FAIL:
-        reasons.append(f"{_cases(counts.FAIL)} FAIL")
-    if counts.AGENT_ERROR:
-        reasons.append(f"{_cases(counts.AGENT_ERROR)} AGENT_ERROR")
-    low = low_coverage(coverage, min_coverage)
-    if low is not None:
-        reasons.append(low)
-    return GateResult(
-        reason="; ".join(reasons) or None,
-        by_items=bool(counts.FAIL or counts.AGENT_ERROR) and not coverage.lost,
-    )
+    by_items = []
+    if found.fails:
+        by_items.append(f"{_cases(found.fails)} FAIL")
+    if found.agent_errors:
+        by_items.append(f"{_cases(found.agent_errors)} AGENT_ERROR")
+    of_its_own = [
+        reason
+        for reason in (
+            low_coverage(coverage, min_coverage),
+            _nothing_compared(found) if mode is GateMode.BASELINE else None,
+        )
+        if reason is not None
+    ]
+    return GateResult(reason="; ".join([*by_items, *of_its_own]) or None, by_items=not of_its_own)
+
+
+def _nothing_compared(found: Found) -> str | None:
+    if found.no_baseline is not None:
+        return found.no_baseline
+    return None if found.coverage.judged else "nothing was judged, so nothing was compared"
 
 
 def low_coverage(coverage: Coverage, min_coverage: float) -> str | None:
@@ -79,11 +99,10 @@ def low_coverage(coverage: Coverage, min_coverage: float) -> str | None:
     if share is None or share >= min_coverage:
         return None
     due = coverage.planned - coverage.skipped
-    text = (
+    return (
         f"coverage {share:.1%} is below {min_coverage:.1%}: {coverage.judged} of {due} cases "
         f"judged, {coverage.agent_errors} agent errors, {coverage.lost} lost"
     )
-    return text
 
 
 def _cases(count: int) -> str:

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fc_eval.errors import FcEvalError
-from fc_eval.plugin import gate, summary
+from fc_eval.errors import FcEvalError, RefusedError
+from fc_eval.plugin import calibrate, gate, summary
 from fc_eval.plugin.gather import Artifacts, RunLog, attach, detach
 from fc_eval.plugin.item import CaseItem
 from fc_eval.plugin.runner import must_wait_its_turn
 from fc_eval.plugin.session import WORKER_INPUT
 from fc_eval.records.codec import canonical
-from fc_eval.records.report import ReportV1
+from fc_eval.records.report import CaseOutcome, ReportV1
 from fc_eval.records.run import RawRunV1, Status
+from fc_eval.records.verdict import Verdict
 
 if TYPE_CHECKING:
     from fc_eval.plugin.session import Evaluation
@@ -111,6 +112,7 @@ class Recording:
         self.run: RawRunV1 | None = None
         self.report: ReportV1 | None = None
         self.gate: gate.GateResult | None = None
+        self.notes: list[str] = []
         self._unwritten: str | None = None
 
     def pytest_report_header(self) -> list[str]:
@@ -186,21 +188,39 @@ class Recording:
         self.log.discarded = evaluation.runner.close()
         try:
             self.artifacts, self.run, self.report = self.log.finish()
+            self._conclude(session.config, interrupted=interrupted)
         except FcEvalError as error:
             self._unwritten = str(error)
             if not interrupted:
                 raise pytest.UsageError(str(error)) from error
-            return
         finally:
             self.log.close()
+
+    def _conclude(self, config: pytest.Config, *, interrupted: bool) -> None:
+        """Let the gate speak, and do what was asked for beside the run."""
+        evaluation, run, report = self._evaluation, self.run, self.report
+        if run is None or report is None:
+            return
         self.gate = gate.decide(
             evaluation.gate,
-            self.report,
+            _found(evaluation, report),
             min_coverage=evaluation.settings.min_coverage,
             interrupted=interrupted,
         )
+        if evaluation.settings.lock and not interrupted:
+            self.gate = self._lock(run)
+        if evaluation.settings.write_review:
+            self.notes.extend(calibrate.review_lines(evaluation, report))
         if not self.gate.passed and not self.gate.by_items:
-            gate.publish(session.config, self.gate.line)
+            gate.publish(config, self.gate.line)
+
+    def _lock(self, run: RawRunV1) -> gate.GateResult:
+        try:
+            lock = calibrate.lock(self._evaluation, [run])
+        except RefusedError as error:
+            return gate.GateResult(reason=str(error))
+        self.notes.extend(calibrate.lock_lines(self._evaluation, lock))
+        return gate.GateResult()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The last section: what was measured, and where it is kept."""
@@ -211,3 +231,21 @@ class Recording:
             terminalreporter.section("fc-eval")
             for line in summary.summary_lines(self._evaluation, self):
                 terminalreporter.line(line)
+
+
+def _found(evaluation: Evaluation, report: ReportV1) -> gate.Found:
+    failing = [o for o in report.outcomes().values() if o.verdict is Verdict.FAIL]
+    excused = [outcome for outcome in failing if _is_excused(evaluation, outcome)]
+    return gate.Found(
+        coverage=report.coverage,
+        fails=len(failing) - len(excused),
+        known=len(excused),
+        agent_errors=report.summary.verdict_counts.AGENT_ERROR,
+        no_baseline=evaluation.no_baseline,
+    )
+
+
+def _is_excused(evaluation: Evaluation, outcome: CaseOutcome) -> bool:
+    failed = sum(result.verdict is Verdict.FAIL for result in outcome.results)
+    case = evaluation.by_id[outcome.case_id]
+    return evaluation.excuse(case, runs=len(outcome.results), failed=failed) is not None

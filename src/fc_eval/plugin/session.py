@@ -91,6 +91,16 @@ class Evaluation:
         baseline = self.baseline
         return baseline if baseline and baseline.model_slug == self.model_name else None
 
+    @property
+    def no_baseline(self) -> str | None:
+        """Why there is no baseline to compare this session with, None where there is one."""
+        if self.own_baseline is not None:
+            return None
+        path = self.near(self.baseline_files.baseline)
+        if self.baseline is None:
+            return f"there is no baseline {path}: lock one with --fc-lock-baseline"
+        return f"the baseline {path} is of {self.baseline.model_slug}, not of {self.model_name}"
+
     @cached_property
     def _baseline_gate(self) -> BaselineGate | None:
         baseline = self.own_baseline if self.gate is GateMode.BASELINE else None
@@ -222,6 +232,19 @@ class Evaluation:
     def deselects(self, case: Case) -> bool:
         """Whether a stored run leaves *case* out of this session."""
         return self.stored is not None and case.id not in self.stored.selected
+
+    def excuse(self, case: Case, *, runs: int, failed: int) -> str | None:
+        """Why *failed* of *runs* FAILs of a case do not fail the session; None where they do.
+
+        The baseline gate asks for a stable fail against a pass: a case that only sometimes fails
+        is counted as flaky, and turns nothing red.
+        """
+        says = self.baseline_says(case)
+        if says is Gate.KNOWN_FAILURE:
+            return "known failure in the baseline"
+        if says is Gate.KNOWN_PASS and failed < runs:
+            return f"flaky: {failed} of {runs} runs fail"
+        return None
 
     def judge(self, run: RawRunV1) -> ReportV1:
         """Judge a run of this suite.

@@ -56,7 +56,8 @@ def summary_lines(evaluation: Evaluation, recording: Recording) -> Iterator[str]
         yield from _moved(evaluation.stored.report, report)
     if recording.log.discarded:
         yield f"{recording.log.discarded} runs were started ahead and thrown away"
-    yield recording.gate.line
+    yield from recording.notes
+    yield from recording.gate.line.splitlines()
     yield f"raw_run={evaluation.near(artifacts.raw_run)}"
     yield f"report_path={evaluation.near(artifacts.report)}"
     yield "eval_fc=passed"

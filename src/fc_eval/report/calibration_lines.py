@@ -29,17 +29,14 @@ def consistency_lines(consistency: ConsistencyV1) -> Iterator[str]:
 
 def cost_lines(before: ReportV1, after: ReportV1) -> Iterator[str]:
     """What two runs took, side by side."""
-    for name, read in (
-        ("requests", lambda cost: cost.requests),
-        ("tokens", lambda cost: cost.total_tokens),
-        ("seconds", lambda cost: None if cost.seconds is None else round(cost.seconds, 1)),
-    ):
-        pair = [_shown(read(report.statistics.cost)) for report in (before, after)]
-        yield f"  {name}: {pair[0]} -> {pair[1]}"
+    old, new = before.statistics.cost, after.statistics.cost
+    yield f"  requests: {_shown(old.requests)} -> {_shown(new.requests)}"
+    yield f"  tokens: {_shown(old.total_tokens)} -> {_shown(new.total_tokens)}"
+    yield f"  seconds: {_shown(old.seconds)} -> {_shown(new.seconds)}"
 
 
 def _shown(value: float | None) -> str:
-    return NOT_MEASURED if value is None else f"{value:,}"
+    return NOT_MEASURED if value is None else f"{round(value, 1):,}"
 
 
 def _percent(share: float | None) -> str:
