@@ -198,6 +198,32 @@ def test_tools_in_the_prompt() -> None:
     assert trace.final_text == "It is here."
 
 
+def test_a_cut_call_in_the_prompt_mode_is_noted() -> None:
+    client = ScriptedClient(
+        reply('{"name": "get_order", "arg', finish_reason="length"), reply("It is here.")
+    )
+
+    trace = _run(client, tool_mode=ToolMode.PROMPT)
+
+    assert Flag.FINISH_LENGTH in trace.calls[0].flags
+
+
+def test_ids_of_a_given_conversation_are_taken() -> None:
+    earlier = {"id": "c1", "type": "function", "function": {"name": "t", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": None, "tool_calls": [earlier]},
+        {"role": "tool", "tool_call_id": "c1", "content": "{}"},
+    ]
+
+    client = ScriptedClient(reply("", wire_call("get_order", ORDER)), reply("ok"))
+
+    trace = _run(client, messages=messages)
+
+    assert trace.calls[0].call_id != "c1"
+    assert Flag.ID_DUPLICATE in trace.calls[0].flags
+
+
 def test_the_cases_deadline_reaches_the_client() -> None:
     deadlines: list[float | None] = []
 

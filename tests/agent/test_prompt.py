@@ -172,8 +172,8 @@ def test_a_signature_shows_what_is_optional_and_what_may_be_chosen() -> None:
     text = protocol("json_schema").system_text("")
 
     assert (
-        "- plan_route(start, by?: foot|bike, stops?: array, car?: {seats}, limit?: number, notes?: object): "
-        "Plan a way." in text
+        "- plan_route(start, by?: foot|bike, stops?: array, car?: {seats}, limit?: number, "
+        "notes?: object): Plan a way." in text
     )
 
 
@@ -205,6 +205,19 @@ def test_results_go_back_in_one_user_message() -> None:
 )
 def test_an_answer_goes_into_the_history(answer: Reply, content: str) -> None:
     message = protocol().assistant_message(answer, [])
+
+    assert message == {"role": "assistant", "content": content}
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        pytest.param('{\n  "name": "ping",\n  "arguments": {}\n}', CALL, id="json-is-respaced"),
+        pytest.param("{ broken", "{ broken", id="what-is-no-json-stays"),
+    ],
+)
+def test_a_constrained_answer_is_spaced_like_the_examples(text: str, content: str) -> None:
+    message = protocol("json_schema").assistant_message(reply(text), [])
 
     assert message == {"role": "assistant", "content": content}
 

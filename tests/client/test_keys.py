@@ -123,3 +123,20 @@ def test_the_wait_for_a_server_that_never_comes_ends() -> None:
 
     with pytest.raises(EndpointError, match="connection"):
         _ask(profile)
+
+
+def test_no_key_in_the_logs(caplog: pytest.LogCaptureFixture) -> None:
+    script = Script(steps=[FINAL])
+
+    async def main() -> None:
+        async with serving({"odd/one": script}) as server:
+            profile = odd_profile("odd/one", f"{server.base_url}?api_key=k-canary-1")
+            async with open_client(profile, {}) as client:
+                await client.complete([{"role": "user", "content": "hello"}], fields={})
+
+    with caplog.at_level("DEBUG"):
+        asyncio.run(main())
+
+    assert script.requests[0].path.endswith("?api_key=k-canary-1")
+    assert "HTTP Request" in caplog.text
+    assert "k-canary-1" not in caplog.text

@@ -185,6 +185,18 @@ def test_calls_may_stand_in_another_choice() -> None:
     assert reply.text == "I look."
 
 
+def test_calls_in_another_choice_are_looked_at_as_closely() -> None:
+    choices = [
+        {"index": 0, "message": {"content": "I look."}, "finish_reason": "tool_calls"},
+        {"index": 1, "message": {"content": None, "tool_calls": [{"id": "c1"}]}},
+    ]
+
+    problem = _read({"choices": choices})
+
+    assert isinstance(problem, Problem)
+    assert problem.message == "an entry of tool_calls has no function object"
+
+
 def test_an_old_function_call_is_a_call() -> None:
     message = {"content": None, "function_call": {"name": "t", "arguments": '{"a": 1}'}}
 
@@ -225,12 +237,12 @@ def test_a_reported_broken_call_is_one_without_a_name(field: str) -> None:
             "", "t", None, id="thinking-in-parts",
         ),
         pytest.param({"content": ["a", None, 1]}, "a", "", None, id="parts-of-other-types"),
-        pytest.param({"content": "<think>t</think>a"}, "a", "<think>t", None, id="think-tags"),
+        pytest.param({"content": "<think>t</think>a"}, "a", "t", None, id="think-tags"),
         pytest.param({"content": "t</think>\n\na"}, "a", "t", None, id="an-orphan-closing-tag"),
-        pytest.param({"content": "<think>t"}, "", "<think>t", None, id="never-closed"),
+        pytest.param({"content": "<think>t"}, "", "t", None, id="never-closed"),
         pytest.param(
             {"content": "<think>a</think>b<think>c</think>d"}, "d",
-            "<think>a</think>b<think>c", None, id="the-last-closing-tag",
+            "a</think>b<think>c", None, id="the-last-closing-tag",
         ),
         pytest.param({"content": "a <think> b"}, "a <think> b", "", None, id="in-the-middle"),
         pytest.param(

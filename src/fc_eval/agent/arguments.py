@@ -103,7 +103,7 @@ _PUNCTUATION = str.maketrans("｛｝［］：，“”„‟＂", '{}[]:,"""""')
 _WORDS = {"True": "true", "False": "false", "None": "null", "NaN": "null"}
 
 # Near misses are only looked for in texts of a length that arguments have.
-_LONGEST_LOOKED_AT = 20_000
+_LONGEST_LOOKED_AT = 5_000
 
 
 def text_near_misses(text: str) -> tuple[str, ...]:

@@ -164,6 +164,8 @@ def text_dialect(text: str, names: Sequence[str]) -> str | None:
     A call opens the text, or begins a line with nothing said after it: a text that only shows how
     a call is written goes on in words.
     """
+    # Runs of blanks are no part of any dialect, and would make the search slow.
+    text = "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
     for dialect, start in (*_STARTS, *_with_names(names)):
         match = start.search(text)
         if match is None:

@@ -103,7 +103,11 @@ class _Talk:
         self._protocol = protocol or protocol_of(profile, task.tools)
         self._messages = first_messages(task, self._protocol)
         self._sent = 0
-        self._ids: set[str] = set()
+        self._ids = {
+            str(call.get("id"))
+            for message in self._messages
+            for call in message.get("tool_calls") or ()
+        }
 
     async def ask(self, step: int) -> Reply:
         record = self._task.record
@@ -130,7 +134,8 @@ class _Talk:
     def read(self, reply: Reply) -> Reading:
         reading = self._protocol.read(reply)
         self._task.record.note(*reading.flags)
-        calls = tuple(self._with_id(call) for call in reading.calls)
+        cut = reply.finish_reason == "length"
+        calls = tuple(self._noted(call, cut=cut) for call in reading.calls)
         return replace(reading, calls=calls)
 
     def finish(self, reply: Reply, reading: Reading) -> str:
@@ -170,9 +175,11 @@ class _Talk:
         self._messages.append(self._protocol.assistant_message(reply, answered))
         self._messages += self._protocol.result_messages(answered)
 
-    def _with_id(self, call: ReadCall) -> ReadCall:
+    def _noted(self, call: ReadCall, *, cut: bool) -> ReadCall:
         """The call with an id that is its own in this conversation, and with its notes."""
         flags = [*call.flags, *notes_on_call(call, self._task.toolset)]
+        if cut and call.parse_error is not None:
+            flags.append(Flag.FINISH_LENGTH)
         call_id = call.call_id
         if call_id in self._ids:
             flags.append(Flag.ID_DUPLICATE)

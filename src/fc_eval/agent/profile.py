@@ -61,7 +61,7 @@ class ModelProfile:
 
     name: str
     slug: str
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)
     api_key_env: str | None = None
     temperature: float | Literal["omit"] = 0.0
     max_tokens: int | None = None
@@ -71,7 +71,7 @@ class ModelProfile:
     prompt_format: str = "json"
     schema_profile: str | None = None
     extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
-    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     gguf: str | None = None
     baseline: str | None = None
     retries: int = 3

@@ -74,7 +74,13 @@ You: {{"name": "book_room", "arguments": {{"room_id": "R7", "nights": 2}}}}
 User: 会议室 R9 的设备有哪些？
 You: {{"name": "list_devices", "arguments": {{"room_id": "R9"}}}}
 User: Hello!
-You: {{"answer": "Hello, how can I help you?"}}"""
+You: {{"answer": "Hello, how can I help you?"}}
+User: Thanks!
+You: {{"answer": "You are welcome."}}
+User: Is room R7 free?
+You: {{"name": "check_room", "arguments": {{"room_id": "R7"}}}}
+User: Result of check_room: {{"room_id": "R7", "free": true}}
+You: {{"answer": "Yes, room R7 is free."}}"""
 
 NEXT_STEP = "Make the next call, or answer in plain text where none is due."
 SCHEMA_NEXT_STEP = 'Tell the user with {"answer": "<text>"}, or call another tool if one is due.'
@@ -136,6 +142,19 @@ class JsonSchemaProtocol(JsonProtocol):
     def read(self, reply: Reply) -> Reading:
         """Calls, or the text under `answer`; an endpoint that enforces nothing may give prose."""
         return _read(reply, answer_key="answer")
+
+    def assistant_message(self, reply: Reply, answered: Sequence[AnsweredCall]) -> Message:
+        """The answer in the spacing of the prompt's examples.
+
+        Grammars leave blanks to the model. One that sees its own spacing in the history follows
+        that instead of the examples, and repeats its call for ever.
+        """
+        message = _assistant_message(reply)
+        try:
+            value = parse_json(message["content"]).value
+        except JsonFault:
+            return message
+        return {**message, "content": json.dumps(value, ensure_ascii=False)}
 
 
 FORMATS: dict[str, Callable[[Tools], ToolProtocol]] = {

@@ -135,7 +135,11 @@ def build_baseline(
         input_hashes=report.input_hashes,
         raw_run_sha256=raw_run_sha256(run),
         report=replace(report, baseline_comparison=None),
-        review=_without_stale(complete_review(report, review)),
+        review=_without_stale(
+            complete_review(
+                report, review, instructions={case.id: case.instruction for case in cases}
+            )
+        ),
         consistency=consistency,
     )
     return replace(baseline, baseline_id=baseline.content_id)

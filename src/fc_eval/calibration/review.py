@@ -1,15 +1,15 @@
 """`ReviewV1`: a human decision for each FAIL, kept while the same behaviour comes back.
 
-A decision is keyed by the case and by a digest of the calls that were judged, so it holds for
-every later run that does the same, and for no other. Which decisions let a baseline be locked is
-asked in `fc_eval.calibration.lock`.
+A decision is keyed by the case's line and by a digest of the calls that were judged, so it holds
+for every later run that does the same, and for no other. Which decisions let a baseline be locked
+is asked in `fc_eval.calibration.lock`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from fc_eval.domains.protocol import DEFAULT_LINK
 from fc_eval.records.baseline import Decision, ReviewCounts, ReviewEntry, ReviewV1
@@ -18,6 +18,9 @@ from fc_eval.records.codec import JsonValue, digest
 from fc_eval.records.report import CaseResult, ReportV1
 from fc_eval.records.run import Trace
 from fc_eval.records.verdict import Verdict
+
+Key: TypeAlias = tuple[str, str, str]
+"""What a decision holds for: case id, case digest, trace digest."""
 
 
 def trace_digest(trace: Trace, *, link: str = DEFAULT_LINK) -> str:
@@ -57,21 +60,31 @@ def _with_order(value: JsonValue, order: Mapping[str, int]) -> JsonValue:
     return value
 
 
-def complete_review(report: ReportV1, review: ReviewV1 | None = None) -> ReviewV1:
+def complete_review(
+    report: ReportV1,
+    review: ReviewV1 | None = None,
+    *,
+    instructions: Mapping[str, str] | None = None,
+) -> ReviewV1:
     """The review that *report* needs: an entry for each behaviour that failed.
 
     Entries of *review* keep their decision and note. Those whose behaviour does not come back are
     kept too, marked stale: it may come back in the next run. New entries have no decision yet.
+
+    Args:
+        report: A judged run.
+        review: The decisions that there are.
+        instructions: What each case asks, by id, for the reviewer to read.
 
     Returns:
         Entries in the order of the report's results, then the stale ones in their old order; an
         undecided entry that is stale is dropped, there is nothing in it to keep.
     """
     old = {_key(entry): entry for entry in review.entries} if review else {}
-    due: dict[tuple[str, str], ReviewEntry] = {}
+    due: dict[Key, ReviewEntry] = {}
     for result in report.results:
         if result.verdict is Verdict.FAIL:
-            entry = _entry(result, old.get((result.case_id, result.trace_digest)))
+            entry = _entry(result, old, (instructions or {}).get(result.case_id))
             due.setdefault(_key(entry), entry)
     stale = [
         replace(entry, stale=True)
@@ -81,13 +94,19 @@ def complete_review(report: ReportV1, review: ReviewV1 | None = None) -> ReviewV
     return ReviewV1(entries=(*due.values(), *stale))
 
 
-def _key(entry: ReviewEntry) -> tuple[str, str]:
-    return entry.case_id, entry.trace_digest
+def _key(item: ReviewEntry | CaseResult) -> Key:
+    return item.case_id, item.case_digest, item.trace_digest
 
 
-def _entry(result: CaseResult, old: ReviewEntry | None) -> ReviewEntry:
+def _entry(
+    result: CaseResult, decided: Mapping[Key, ReviewEntry], instruction: str | None
+) -> ReviewEntry:
+    old = decided.get(_key(result))
     return ReviewEntry(
         case_id=result.case_id,
+        case_digest=result.case_digest,
+        instruction=instruction or (old.instruction if old else ""),
+        golden=result.golden,
         trace_digest=result.trace_digest,
         decision=old.decision if old else None,
         note=old.note if old else "",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fc_eval.agent.profile import EndpointClass, ModelProfile
 from fc_eval.client.keys import find_key as find_key
 from fc_eval.client.keys import secrets_of as secrets_of
-from fc_eval.client.redact import Secret
+from fc_eval.client.redact import Secret, redacted_logs
 from fc_eval.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ async def open_client(
         base_url = profile.base_url or ""
         async with _http(profile) as http:
             client = _client(http, profile, base_url, key, timing)
-            await _until_ready(http, client, profile)
-            yield client
+            with redacted_logs(client.redactor):
+                await _until_ready(http, client, profile)
+                yield client
 
 
 def _client(

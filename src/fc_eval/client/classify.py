@@ -19,6 +19,7 @@ from fc_eval.records.run import ErrorCode, ErrorKind, Fault, RunError
 _REPEATED_4XX = frozenset({408, 409, 425, 429})
 _PROXY_TIMEOUTS = frozenset({504, 524})
 _TEXT_CHARS = 1000
+_WORDS_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +114,13 @@ def error_of_value(value: JsonValue) -> ErrorBody:
         value = value[0]
     if not isinstance(value, dict):
         text = value if isinstance(value, str) else json.dumps(value)
-        return ErrorBody(message=_short(text), words=text.lower())
+        return ErrorBody(message=_short(text), words=text[:_WORDS_CHARS].lower())
     inner = value.get("error") or value.get("errors") or value.get("detail") or value
     if isinstance(inner, list) and inner and isinstance(inner[0], dict):
         inner = inner[0]
     if not isinstance(inner, dict):
         text = inner if isinstance(inner, str) else json.dumps(inner)
-        return ErrorBody(message=_short(text), words=text.lower())
+        return ErrorBody(message=_short(text), words=text[:_WORDS_CHARS].lower())
     return _from_object(inner)
 
 
@@ -131,7 +132,7 @@ def _from_object(error: Mapping[str, Any]) -> ErrorBody:
     failed = error.get("failed_generation")
     return ErrorBody(
         message=_short(message or json.dumps(dict(error))),
-        words=json.dumps(dict(error), ensure_ascii=False).lower(),
+        words=json.dumps(dict(error), ensure_ascii=False)[:_WORDS_CHARS].lower(),
         codes=frozenset(str(name).lower() for name in named if isinstance(name, str) and name),
         number=_http_number(error.get("code"), error.get("status"), error.get("status_code")),
         param=_param(error),
@@ -166,10 +167,10 @@ _TITLE = re.compile(r"<(title|h1)[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 
 
 def _from_text(response: Response) -> ErrorBody:
-    text = response.body[:20_000].decode("utf-8", "replace").strip()
+    text = response.body[:_WORDS_CHARS].decode("utf-8", "replace").strip()
     title = _TITLE.search(text)
     shown = title[2] if title else text
-    return ErrorBody(message=_short(shown) or "no text", words=text.lower())
+    return ErrorBody(message=_short(shown) or "no text", words=text[:_WORDS_CHARS].lower())
 
 
 def _short(text: str) -> str:
@@ -193,9 +194,10 @@ _CONTEXT_LENGTH = re.compile(
     r"|reduce the length of the messages|input length[^.]{0,30}exceed|token count[^.]{0,40}exceed"
 )
 _SCHEMA = re.compile(
-    r"function_declarations?|input_schema|invalid_function_parameters|\btools?\s*[\[.]\s*\d"
+    r"function[_ ]declarations?|input_schema|invalid_function_parameters|\btools?\s*[\[.]\s*\d"
     r"|(?:invalid|json) schema|\bschemas?\b|additional_?properties|\$ref|function\.(?:name|param)"
     r"|parameters\.\w|\btool names?\b|function names?\b"
+    r"|property_?names|unique_?items|\b(?:any|one|all)_?of\b|exclusive_?m(?:in|ax)imum"
 )
 _HISTORY = re.compile(r"\bmessages?\s*[\[.]\s*\d|response_format")
 _QUOTA = re.compile(

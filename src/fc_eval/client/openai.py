@@ -91,7 +91,7 @@ class OpenAIClient:
         self._url = completions_url(base_url)
         self.headers = request_headers(profile, base_url, key)
         self._gate = gate or Gate()
-        self._redactor = redactor or Redactor(profile_secrets(profile, base_url, key))
+        self.redactor = redactor or Redactor(profile_secrets(profile, base_url, key))
         self._timing = timing or Timing()
 
     async def complete(
@@ -182,7 +182,7 @@ class _Request:
             headers=self._owner.headers,
             content=self._content,
             timeout_s=max(0.001, min(self._profile.timeout_s, self._time_left())),
-            redactor=self._owner._redactor,
+            redactor=self._owner.redactor,
         )
         result = outcome.result
         read = read_response(result, self._asked) if isinstance(result, Response) else result
@@ -229,7 +229,9 @@ class _Request:
         return plan
 
     def _attempt(self, problem: Problem, plan: Plan, response: Response | None) -> Attempt:
-        body, encoding = shown_body(response.body[:_ATTEMPT_BODY]) if response else (None, None)
+        body, encoding = None, None
+        if response is not None:
+            body, encoding = shown_body(response.body, cap=_ATTEMPT_BODY)
         return Attempt(
             step=self._asked.step,
             number=len(self._attempts) + 1,

@@ -8,8 +8,10 @@ It works on bytes before anything is parsed, so that nothing behind it ever sees
 from __future__ import annotations
 
 import base64
+import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from fc_eval.records.codec import JsonValue
 
@@ -17,6 +19,8 @@ MARK = "[redacted]"
 
 SHORTEST = 6
 """Shorter values, such as a local server's key `x`, are no secrets and would garble every text."""
+
+_HTTP_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.proxy")
 
 _SECRET_HEADERS = frozenset(
     {
@@ -99,6 +103,33 @@ class Redactor:
             for name, value in headers.items()
             if name.lower() not in _SECRET_HEADERS
         }
+
+
+class _LogFilter(logging.Filter):
+    """Rewrites log records without secrets."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record pass, its text without secrets."""
+        record.msg, record.args = self._redactor.text(record.getMessage()), ()
+        return True
+
+
+@contextmanager
+def redacted_logs(redactor: Redactor) -> Iterator[None]:
+    """Keep secrets out of what the HTTP library logs, such as a URL with a key in its query."""
+    log_filter = _LogFilter(redactor)
+    loggers = [logging.getLogger(name) for name in _HTTP_LOGGERS]
+    for logger in loggers:
+        logger.addFilter(log_filter)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(log_filter)
 
 
 def _spellings(secret: str) -> list[str]:

@@ -219,6 +219,7 @@ def _metadata_reset(error: Mapping[str, Any], *, now: float) -> float | None:
     return seconds if seconds is not None and seconds > 0 else None
 
 
+_TEXT_CHARS = 2000
 _TEXT_WAIT = re.compile(
     r"(?:try again|retry(?:ing)?|available|wait)\s+(?:after|in|at least|for)?\s*"
     r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<rest>[a-z0-9.]*)",
@@ -234,7 +235,7 @@ _WORD_UNITS = (
 
 
 def _text_wait(text: JsonValue) -> float | None:
-    match = _TEXT_WAIT.search(text) if isinstance(text, str) else None
+    match = _TEXT_WAIT.search(text[:_TEXT_CHARS]) if isinstance(text, str) else None
     if match is None:
         return None
     number, unit = match["number"], match["rest"].rstrip(".").lower()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fc_eval.agent.arguments import is_cut, read_arguments
@@ -35,6 +35,7 @@ from fc_eval.records.run import ErrorCode, Exchange, Fault
 
 _KNOWN_REASONS = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
 _CALL_REASONS = frozenset({"tool_calls", "function_call"})
+_CALL_FIELDS = ("tool_calls", "function_call")
 _BROKEN_REASONS = ("malformed_function_call", "unexpected_tool_call")
 
 
@@ -59,15 +60,20 @@ def read_response(response: Response, asked: Asked) -> Reply | Problem:
         error = read_error(response)
         broken = broken_generation(error) if response.status < 500 else None
         if broken is not None:
-            return _broken_reply(broken, response, asked)
+            return _broken_reply(broken, _Body(response=response, asked=asked))
         return classify(error, status=response.status, http_status=response.status)
     except Exception as error:
         # Whatever a server thinks of: the case is not measured, the run goes on.
         return _bad(response, f"the answer can't be read: {type(error).__name__}", repeatable=False)
 
 
-def shown_body(body: bytes) -> tuple[str, str | None]:
-    """A body for the records: its text, or base64 and the word for it."""
+def shown_body(body: bytes, *, cap: int | None = None) -> tuple[str, str | None]:
+    """A body for the records: its text, or base64 and the word for it; at most *cap* bytes."""
+    if cap is not None and len(body) > cap:
+        # Not in the middle of a character: the rest would be no text any more.
+        while cap and body[cap] & 0xC0 == 0x80:
+            cap -= 1
+        body = body[:cap]
     try:
         return body.decode("utf-8"), None
     except UnicodeDecodeError:
@@ -92,56 +98,84 @@ def _count(value: JsonValue) -> int | None:
     return value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Body:
+    """A decoded body, with what it came in and what was asked."""
+
+    response: Response
+    asked: Asked
+    value: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def usage(self) -> Usage | None:
+        return read_usage(self.value.get("usage"))
+
+    @property
+    def completion_tokens(self) -> int | None:
+        return self.usage.completion_tokens if self.usage is not None else None
+
+    def exchange(self, finish_reason: str | None) -> Exchange:
+        text, encoding = shown_body(self.response.body)
+        return Exchange(
+            step=self.asked.step,
+            status=self.response.status,
+            headers=self.response.headers,
+            body=text,
+            body_encoding=encoding,
+            model=_text(self.value.get("model")),
+            provider=_text(self.value.get("provider")),
+            finish_reason=finish_reason,
+            usage=self.usage,
+        )
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None
+
+
 def _read_success(response: Response, asked: Asked) -> Reply | Problem:
     try:
-        body = read_json_body(response.body)
+        value = read_json_body(response.body)
     except JsonFault as fault:
         return _bad(response, f"the body is no JSON ({_seen(response)}): {fault}")
-    if not isinstance(body, dict):
+    if not isinstance(value, dict):
         return _bad(response, "the body is no JSON object")
-    choices = body.get("choices")
-    if body.get("error") and not choices:
-        return _error_in_success(body, response, asked)
+    body = _Body(response=response, asked=asked, value=value)
+    choices = value.get("choices")
+    if value.get("error") and not choices:
+        return _error_in_success(body)
     if not isinstance(choices, list) or not choices:
-        return _bad(
-            response, f"the body has no choices; it has {', '.join(sorted(body)[:8])}"[:300]
-        )
-    return _read_choices(body, choices, response, asked)
+        keys = ", ".join(sorted(value)[:8])[:200] or "nothing"
+        return _bad(response, f"the body has no choices; it has {keys}")
+    return _read_choices(body, choices)
 
 
-def _error_in_success(body: Mapping[str, Any], response: Response, asked: Asked) -> Reply | Problem:
-    error = error_of_value({"error": body["error"]})
+def _error_in_success(body: _Body) -> Reply | Problem:
+    error = error_of_value({"error": body.value["error"]})
     broken = broken_generation(error)
     if broken is not None:
-        return _broken_reply(broken, response, asked)
-    return classify(error, status=status_in_body(error), http_status=response.status)
+        return _broken_reply(broken, body)
+    return classify(error, status=status_in_body(error), http_status=body.response.status)
 
 
-def _read_choices(
-    body: Mapping[str, Any], choices: list[Any], response: Response, asked: Asked
-) -> Reply | Problem:
-    usage = read_usage(body.get("usage"))
-    spent = usage is not None and bool(usage.completion_tokens)
-    ordered = sorted((item for item in choices if isinstance(item, dict)), key=_choice_index)
+def _read_choices(body: _Body, choices: list[Any]) -> Reply | Problem:
+    spent = bool(body.completion_tokens)
+    objects = (item for item in choices if isinstance(item, dict))
+    ordered = list(map(_Choice.of, sorted(objects, key=_choice_index)))
     if not ordered:
-        return _bad(response, "no choice is an object", repeatable=not spent)
-    choice = _Choice.of(ordered[0])
+        return _bad(body.response, "no choice is an object", repeatable=not spent)
+    choice = ordered[0]
     if choice.reports_broken_call:
-        note = f"finish_reason {choice.finish_reason}"
-        return _broken_reply(
-            BrokenGeneration(message=note, text=None), response, asked, body, choice
-        )
-    problem = choice.problem(response, spent=spent)
-    if problem is not None:
-        return problem
+        broken = BrokenGeneration(message=f"finish_reason {choice.finish_reason}", text=None)
+        return _broken_reply(broken, body, choice)
     flags = [Flag.EXTRA_CHOICES] if len(ordered) > 1 else []
-    source = choice.message
-    if choice.finish_reason in _CALL_REASONS and not choice.entries:
-        other = next((item for item in map(_Choice.of, ordered[1:]) if item.has_calls), None)
+    if choice.finish_reason in _CALL_REASONS and not choice.has_calls:
+        other = next((item for item in ordered[1:] if item.has_calls), None)
         if other is not None:
-            source = {**choice.message, "tool_calls": other.entries}
+            choice = choice.with_calls_of(other)
             flags.append(Flag.SPLIT_CHOICES)
-    return _read_message(source, choice, flags, body, usage, response, asked)
+    problem = choice.problem(body.response, spent=spent)
+    return _read_message(body, choice, flags) if problem is None else problem
 
 
 def _choice_index(choice: Mapping[str, Any]) -> float:
@@ -168,6 +202,11 @@ class _Choice:
             has_message=isinstance(message, dict),
             finish_reason=reason if isinstance(reason, str) else None,
         )
+
+    def with_calls_of(self, other: _Choice) -> _Choice:
+        """This choice, with the calls that stand in another one."""
+        calls = {name: other.message[name] for name in _CALL_FIELDS if name in other.message}
+        return replace(self, message={**self.message, **calls})
 
     @property
     def entries(self) -> list[Any]:
@@ -221,45 +260,48 @@ class _Choice:
         return None
 
 
-def _read_message(
-    message: Mapping[str, Any],
-    choice: _Choice,
-    flags: list[Flag],
-    body: Mapping[str, Any],
-    usage: Usage | None,
-    response: Response,
-    asked: Asked,
-) -> Reply | Problem:
+def _read_message(body: _Body, choice: _Choice, flags: list[Flag]) -> Reply | Problem:
+    message, reason = choice.message, choice.finish_reason
     text, reasoning, refusal = read_content(message)
     calls = _read_calls(message)
-    if not calls and not text.strip() and not refusal:
-        if choice.finish_reason in _CALL_REASONS:
-            return _bad(
-                response,
-                "finish_reason announces a call and there is none: the server's tool-call parser"
-                " may have lost it",
-                repeatable=False,
-                flags=(*flags, Flag.FINISH_MISMATCH),
-            )
-        if not reasoning and usage is not None and usage.completion_tokens == 0:
-            return _bad(response, "an empty answer of 0 tokens")
-    calls, call_flags = _noted_by_reason(calls, choice.finish_reason, usage, asked)
-    flags += [*_notes_of(message, choice.finish_reason, bool(calls), usage), *call_flags]
-    raw_text = message.get("content")
-    warnings, model_flags = _model_notes(body.get("model"), asked)
+    if not (calls or text.strip() or refusal):
+        problem = _problem_of_nothing(body, reason, flags, thought=bool(reasoning))
+        if problem is not None:
+            return problem
+    calls, call_flags = _noted_by_reason(calls, reason, body)
+    warnings, model_flags = _model_notes(body)
+    notes = [*flags, *_notes_of(message, reason, bool(calls), body.usage), *call_flags]
+    content = message.get("content")
     return Reply(
         text=text or refusal or "",
-        raw_text=raw_text if isinstance(raw_text, str) else text,
+        raw_text=content if isinstance(content, str) else text,
         reasoning=reasoning or None,
         refusal=refusal,
         calls=calls,
         message=message,
-        flags=tuple(dict.fromkeys(map(str, [*flags, *model_flags]))),
+        flags=tuple(dict.fromkeys(map(str, [*notes, *model_flags]))),
         warnings=warnings,
-        finish_reason=choice.finish_reason,
-        usage=usage,
-        exchange=_exchange(response, asked, body, choice.finish_reason, usage),
+        finish_reason=reason,
+        usage=body.usage,
+        exchange=body.exchange(reason),
     )
+
+
+def _problem_of_nothing(
+    body: _Body, reason: str | None, flags: list[Flag], *, thought: bool
+) -> Problem | None:
+    """Why an answer without text and call is none of the model's; None where it is its own."""
+    if reason in _CALL_REASONS:
+        return _bad(
+            body.response,
+            "finish_reason announces a call and there is none: the server's tool-call parser may"
+            " have lost it",
+            repeatable=False,
+            flags=(*flags, Flag.FINISH_MISMATCH),
+        )
+    if not thought and body.completion_tokens == 0:
+        return _bad(body.response, "an empty answer of 0 tokens")
+    return None
 
 
 def _notes_of(
@@ -321,12 +363,11 @@ def _read_call(entry: Mapping[str, Any]) -> ReadCall:
 
 
 def _noted_by_reason(
-    calls: tuple[ReadCall, ...], reason: str | None, usage: Usage | None, asked: Asked
+    calls: tuple[ReadCall, ...], reason: str | None, body: _Body
 ) -> tuple[tuple[ReadCall, ...], list[Flag]]:
     """Calls whose text ends too early, with the flag that says what cut it."""
-    at_limit = (
-        usage is not None and asked.limit is not None and usage.completion_tokens == asked.limit
-    )
+    limit = body.asked.limit
+    at_limit = limit is not None and body.completion_tokens == limit
     noted, of_case = [], []
     for call in calls:
         if call.parse_error is None:
@@ -347,7 +388,7 @@ def _with_flags(call: ReadCall, *flags: Flag) -> ReadCall:
 
 _THINK = r"think(?:ing)?|thought|reasoning"
 _CLOSING = re.compile(rf"</(?:{_THINK})>|\[/THINK\]", re.IGNORECASE)
-_OPENING = re.compile(rf"\s*(?:<(?:{_THINK})>|\[THINK\])", re.IGNORECASE)
+_OPENING = re.compile(rf"\A\s*(?:<(?:{_THINK})>|\[THINK\])", re.IGNORECASE)
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -396,11 +437,16 @@ def _reasoning_fields(message: Mapping[str, Any]) -> list[str]:
 
 
 def _split_thinking(text: str) -> tuple[str, str]:
+    """What a text says, and what it thinks: up to the last closing tag, or all of it."""
     closing = list(_CLOSING.finditer(text))
     if closing:
         last = closing[-1]
-        return text[last.end() :].lstrip("\r\n"), text[: last.start()]
-    return ("", text) if _OPENING.match(text) else (text, "")
+        said, thought = text[last.end() :].lstrip("\r\n"), text[: last.start()]
+    elif _OPENING.match(text):
+        said, thought = "", text
+    else:
+        return text, ""
+    return said, _OPENING.sub("", thought, count=1)
 
 
 def _has_think_tags(message: Mapping[str, Any]) -> bool:
@@ -425,24 +471,15 @@ def same_model(asked: str, answered: str) -> bool:
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
-def _model_notes(model: JsonValue, asked: Asked) -> tuple[tuple[str, ...], list[Flag]]:
-    if asked.model is None or not isinstance(model, str) or not model:
+def _model_notes(body: _Body) -> tuple[tuple[str, ...], list[Flag]]:
+    asked, answered = body.asked.model, _text(body.value.get("model"))
+    if not asked or not answered or same_model(asked, answered):
         return (), []
-    if same_model(asked.model, model):
-        return (), []
-    warning = f"asked for model {asked.model!r}, answered by {model[:200]!r}"
+    warning = f"asked for model {asked!r}, answered by {answered[:200]!r}"
     return (warning,), [Flag.MODEL_MISMATCH]
 
 
-def _broken_reply(
-    broken: BrokenGeneration,
-    response: Response,
-    asked: Asked,
-    body: Mapping[str, Any] | None = None,
-    choice: _Choice | None = None,
-) -> Reply:
-    usage = read_usage((body or {}).get("usage"))
-    reason = choice.finish_reason if choice else None
+def _broken_reply(broken: BrokenGeneration, body: _Body, choice: _Choice | None = None) -> Reply:
     call = ReadCall(
         tool=None,
         arguments=None,
@@ -451,37 +488,16 @@ def _broken_reply(
         flags=(Flag.BROKEN_GENERATION,),
     )
     text = read_content(choice.message)[0] if choice else ""
+    reason = choice.finish_reason if choice else None
     return Reply(
         text=text,
         raw_text=text,
         calls=(call,),
         broken=True,
         finish_reason=reason,
-        flags=(Flag.USAGE_UNKNOWN,) if usage is None else (),
-        usage=usage,
-        exchange=_exchange(response, asked, body or {}, reason, usage),
-    )
-
-
-def _exchange(
-    response: Response,
-    asked: Asked,
-    body: Mapping[str, Any],
-    reason: str | None,
-    usage: Usage | None,
-) -> Exchange:
-    text, encoding = shown_body(response.body)
-    model, provider = body.get("model"), body.get("provider")
-    return Exchange(
-        step=asked.step,
-        status=response.status,
-        headers=response.headers,
-        body=text,
-        body_encoding=encoding,
-        model=model if isinstance(model, str) else None,
-        provider=provider if isinstance(provider, str) else None,
-        finish_reason=reason,
-        usage=usage,
+        flags=(Flag.USAGE_UNKNOWN,) if body.usage is None else (),
+        usage=body.usage,
+        exchange=body.exchange(reason),
     )
 
 

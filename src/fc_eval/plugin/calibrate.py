@@ -93,7 +93,7 @@ def update_review(evaluation: Evaluation, report: ReportV1) -> tuple[Path, Revie
         ArtifactError: The review can't be read or written.
     """
     files = evaluation.baseline_files
-    review = complete_review(report, load_review(files))
+    review = complete_review(report, load_review(files), instructions=evaluation.instructions)
     write_review(files.review, review, redact=evaluation.redactor.value)
     return files.review, count_review(review)
 
@@ -144,7 +144,8 @@ def lock(evaluation: Evaluation, runs: Sequence[RawRunV1]) -> Lock:
         update_review(evaluation, reports[0])
         more = "".join(f"\n  - {fault}" for fault in consistency_faults(reports))
         raise RefusedError(error.problem + more, fix=error.fix) from None
-    archive = save_baseline(files, baseline, parts[0], complete_review(reports[0], review))
+    whole = complete_review(reports[0], review, instructions=evaluation.instructions)
+    archive = save_baseline(files, baseline, parts[0], whole)
     return Lock(baseline=baseline, path=files.baseline, archive=archive)
 
 

@@ -156,6 +156,11 @@ class Evaluation:
         """The cases of the suite by id."""
         return {case.id: case for case in self.suite.cases}
 
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """What each case asks, by id."""
+        return {case.id: case.instruction for case in self.suite.cases}
+
     @cached_property
     def places(self) -> Mapping[str, str]:
         """Where each case stands, as `file:line`, by id."""

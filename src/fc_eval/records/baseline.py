@@ -7,7 +7,7 @@ Says what these records are made of. When a report may become a baseline is aske
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -32,19 +32,31 @@ class Decision(StrEnum):
     """The case asks for the wrong thing."""
 
 
+CHOICES = {
+    Decision.MODEL_FAULT.value: "the model did wrong; the FAIL stands",
+    Decision.JUDGE_MISJUDGMENT.value: "the judge's rules are wrong about this behaviour",
+    Decision.GOLDEN_ERROR.value: "the case asks for the wrong thing",
+}
+"""What a reviewer can decide, in the words that a review file shows."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewEntry:
     """One behaviour that failed, and the decision on it; None where it is still to be made.
 
-    `taxonomies`, `reasons` and `actual` are there for the reviewer, `decision` and `note` from
-    them. `stale` marks a behaviour that the latest run did not show.
+    `decision` and `note` come from the reviewer; `instruction`, `golden`, `actual`, `taxonomies`
+    and `reasons` are there for them. A decision holds for this case line (`case_digest`) and this
+    behaviour (`trace_digest`). `stale` marks one that the latest run did not show.
     """
 
     case_id: str
+    case_digest: str
     trace_digest: str
     decision: Decision | None = None
     note: str = ""
     stale: bool = False
+    instruction: str = ""
+    golden: Mapping[str, JsonValue] = field(default_factory=dict)
     taxonomies: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     actual: tuple[Mapping[str, JsonValue], ...] = ()
@@ -63,9 +75,13 @@ class ReviewCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewV1:
-    """The decisions on all failed behaviours of a suite."""
+    """The decisions on all failed behaviours of a suite.
+
+    `choices` tells the reviewer what can be decided.
+    """
 
     schema: str = REVIEW_SCHEMA
+    choices: Mapping[str, str] = field(default_factory=lambda: dict(CHOICES))
     entries: tuple[ReviewEntry, ...] = ()
 
     @classmethod

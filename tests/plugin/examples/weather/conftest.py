@@ -52,8 +52,23 @@ def pytest_fc_domain(config):
     )
 
 
+seen = {}
+
+
 def act(task):
-    """Every line `tool {json}` of the instruction is a call; other words are for special ends."""
+    """Every line `tool {json}` of the instruction is a call; other words are for special ends.
+
+    The environment can make it worse: `FLIP` names instructions that it gets wrong, by a word of
+    theirs, `FLAKY` those that it gets wrong every second time.
+    """
+    words = task.instruction.split()
+    flaky = set(os.environ.get("FLAKY", "").split()) & set(words)
+    seen[task.instruction] = seen.get(task.instruction, 0) + 1
+    if set(os.environ.get("FLIP", "").split()) & set(words) or (
+        flaky and seen[task.instruction] % 2
+    ):
+        task.call("get_weather", {"city": "Bergen"})
+        return "done"
     for line in task.instruction.splitlines():
         word, _, rest = line.partition(" ")
         if word in ("get_weather", "send_alert", "no_such_tool"):
