@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from tests.client.odd_server import OddServer, Script, load_lines, load_tools, serving
+from tests.client.odd_server import Script, load_lines, load_tools, serving
 
 from fc_eval.agent.loop import ModelAgent
 from fc_eval.agent.profile import ModelProfile
@@ -75,18 +75,6 @@ class Played:
     case: Case
     trace: Trace
     script: Script
-
-
-async def play(
-    case: Case, script: Script, *, profile: Mapping[str, Any] | None = None
-) -> tuple[Trace, OddServer]:
-    """Run one case against one script."""
-    async with serving({"odd/one": script}) as server, httpx.AsyncClient(trust_env=False) as http:
-        settings = odd_profile("odd/one", server.base_url, **(profile or {}))
-        client = OpenAIClient(http, settings, base_url=server.base_url, timing=quick_timing())
-        agent = ModelAgent(client, settings)
-        trace = await run_case(case, domain=odd_domain(), agent=agent, clock=SystemClock())
-        return trace, server
 
 
 def _is_silent(line: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import deepdiff  # noqa: F401 - loaded for the inner sessions
+import hypothesis  # noqa: F401 - its plugin loads it at the end of each session
 import jsonschema  # noqa: F401 - likewise
 
 import fc_eval.client.embedded

@@ -18,7 +18,7 @@ from typing import Any
 from fc_eval.agent.protocol import AgentStoppedError, Clock, EndpointError, Message
 from fc_eval.agent.task import Agent, Redact, Task, exception_error, merged_usage
 from fc_eval.domains.protocol import Domain, Sandbox
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.run import ErrorCode, ErrorKind, Fault, RunError, Status, Trace
 
 DEADLINE_S = 900.0
@@ -28,7 +28,7 @@ _GRACE_S = 0.5
 
 
 async def run_case(
-    case: Case,
+    case: AnyCase,
     *,
     domain: Domain,
     agent: Agent,

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from fc_eval.calibration.statistics import mcnemar_exact, smallest_detectable_change
 from fc_eval.records.baseline import BaselineV1
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.codec import JsonValue
 from fc_eval.records.report import CaseOutcome, Comparison, ReportV1
 from fc_eval.records.verdict import Verdict
@@ -37,7 +37,7 @@ class BaselineGate:
     def __init__(self, baseline: BaselineV1) -> None:
         self._outcomes = baseline.report.outcomes()
 
-    def gate_of(self, case: Case) -> Gate:
+    def gate_of(self, case: AnyCase) -> Gate:
         """What the baseline says of *case*."""
         known = self._outcomes.get(case.id)
         if known is None or known.case_digest != case.digest:

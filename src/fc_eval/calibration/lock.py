@@ -14,7 +14,7 @@ from fc_eval.calibration.consistency import full_run_faults
 from fc_eval.calibration.review import complete_review, count_review
 from fc_eval.errors import RefusedError
 from fc_eval.records.baseline import BaselineV1, ConsistencyV1, Decision, ReviewV1
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.layout import render_artifact
 from fc_eval.records.report import CaseResult, ReportV1
 from fc_eval.records.run import InputHashes, RawRunV1
@@ -30,7 +30,7 @@ def lock_faults(
     review: ReviewV1 | None,
     consistency: ConsistencyV1 | None,
     *,
-    cases: Sequence[Case],
+    cases: Sequence[AnyCase],
     present: InputHashes,
 ) -> tuple[str, ...]:
     """Why *report* can't become a baseline, one reason a line; empty where it can.
@@ -51,7 +51,7 @@ def lock_faults(
 
 
 def _run_faults(
-    run: RawRunV1, report: ReportV1, cases: Sequence[Case], present: InputHashes
+    run: RawRunV1, report: ReportV1, cases: Sequence[AnyCase], present: InputHashes
 ) -> list[str]:
     faults = [f"the run {why}" for why in full_run_faults(report)]
     unasked = {case.id for case in cases if not case.skip} & {
@@ -109,7 +109,7 @@ def build_baseline(
     review: ReviewV1 | None,
     consistency: ConsistencyV1 | None,
     *,
-    cases: Sequence[Case],
+    cases: Sequence[AnyCase],
     present: InputHashes,
     locked_at: str,
 ) -> BaselineV1:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from os import PathLike
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.codec import JsonValue, digest, text_digest
 
 DEFAULT_LINK = "action_id"
@@ -47,7 +47,8 @@ class Sandbox(Protocol):
         ...
 
 
-SandboxFactory: TypeAlias = Callable[[Case], Sandbox]
+SandboxFactory: TypeAlias = Callable[[Any], Sandbox]
+"""Makes a fresh sandbox for a case, which it is given."""
 ToolTable: TypeAlias = Mapping[str, Callable[..., JsonValue]]
 PathLikeOrText: TypeAlias = str | PathLike[str]
 
@@ -235,7 +236,7 @@ class Domain:
             link=link,
         )
 
-    def make_sandbox(self, case: Case) -> Sandbox:
+    def make_sandbox(self, case: AnyCase) -> Sandbox:
         """A fresh sandbox for *case*."""
         return self.sandbox_factory(case)
 

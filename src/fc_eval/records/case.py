@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from fc_eval.records.codec import JsonValue, digest, from_plain, to_plain
 
@@ -67,6 +67,29 @@ class Context:
 
     db_fixture: str
     notes: str
+
+
+class AnyCase(Protocol):
+    """What every kind of case has, be it a line of a suite or an entry of a benchmark.
+
+    `digest` changes when anything does that a verdict on the case rests on. `dimension` is None
+    where the kind has no dimensions.
+    """
+
+    @property
+    def id(self) -> str: ...  # noqa: D102 - the class says it
+    @property
+    def digest(self) -> str: ...  # noqa: D102
+    @property
+    def dimension(self) -> Dimension | None: ...  # noqa: D102
+    @property
+    def category(self) -> str: ...  # noqa: D102
+    @property
+    def instruction(self) -> str: ...  # noqa: D102
+    @property
+    def skip(self) -> bool: ...  # noqa: D102
+    @property
+    def skip_reason(self) -> str | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

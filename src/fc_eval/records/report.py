@@ -27,8 +27,10 @@ class CaseResult:
 
     `repeat` counts the runs of a case from 1. `case_digest` binds the result to the case's line,
     `trace_digest` to the behaviour that was judged (see `fc_eval.calibration.review`).
-    `golden` is the golden object of the case line, `actual` the calls as they were made: tool,
-    arguments, error code, and the raw text where no object could be read from it.
+    `dimension` is None for the entries of a benchmark, whose `category` is their subset.
+    `golden` is the golden object of the case line, or what an entry allows; its `calls` name a
+    `tool` each. `actual` holds the calls as they were made: tool, arguments, error code, and the
+    raw text where no object could be read from it.
     `flags` are those of the run and of its calls, sorted.
     """
 
@@ -36,7 +38,7 @@ class CaseResult:
     repeat: int = 1
     case_digest: str
     trace_digest: str
-    dimension: Dimension
+    dimension: Dimension | None
     category: str
     verdict: Verdict
     taxonomy: str | None = None
@@ -113,6 +115,7 @@ class ToolCount:
 class Summary:
     """The headline, counted over cases: a repeated case counts once.
 
+    `dimensions` always has all four; those without cases, as all are in a benchmark, count 0.
     `taxonomy_counts` counts the primary code of each FAIL; `worst_tools` counts, once a case, the
     registered tools that a FAIL case's golden names or that its failed runs called.
     """
@@ -272,7 +275,7 @@ class CaseOutcome:
 
     case_id: str
     case_digest: str
-    dimension: Dimension
+    dimension: Dimension | None
     verdict: Verdict | None
     taxonomy: str | None
     results: tuple[CaseResult, ...]

@@ -6,17 +6,17 @@ the arguments: the same run gives the same report, whenever and wherever it is b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from fc_eval.calibration.review import trace_digest
-from fc_eval.domains.protocol import Domain
+from fc_eval.domains.protocol import DEFAULT_LINK, Domain
 from fc_eval.errors import ArtifactError
 from fc_eval.judge.verdict import judge_case
 from fc_eval.records.calls import Call
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase, Case
 from fc_eval.records.codec import JsonValue
 from fc_eval.records.report import CaseResult, ReportV1, fold_results
 from fc_eval.records.run import Fault, InputHashes, RawRunV1, Status, Trace
@@ -24,6 +24,9 @@ from fc_eval.records.verdict import Judgement, Verdict
 from fc_eval.report.faults import fault_of, golden_flags
 from fc_eval.report.inputs import hash_inputs
 from fc_eval.report.tally import coverage_of, statistics_of, summary_of
+
+
+AnyCaseT = TypeVar("AnyCaseT", bound=AnyCase)
 
 
 class Judge(Protocol):
@@ -44,7 +47,6 @@ def build_report(
     *,
     judge: Judge = judge_case,
     blame: Blame = fault_of,
-    metrics: Mapping[str, JsonValue] | None = None,
 ) -> ReportV1:
     """Judge every trace of *run* and count the verdicts.
 
@@ -54,7 +56,6 @@ def build_report(
         domain: What the cases play in, with the schemas and identifiers to judge by.
         judge: Another judge than `fc_eval.judge_case`.
         blame: Says whose fault a FAIL or an AGENT_ERROR is.
-        metrics: Figures of a benchmark of its own, kept as they are.
 
     Returns:
         The report, not yet compared with a baseline. Its hashes name what the verdicts rest on:
@@ -64,13 +65,31 @@ def build_report(
     Raises:
         ArtifactError: The run has a case that *cases* does not have, or a run of a case twice.
     """
-    known = {case.id: case for case in cases}
-    traces = _traces_by_case(run, known)
-    results = tuple(
-        judge_run(known[case_id], trace, domain, judge=judge, blame=blame)
-        for case_id in run.selection.case_ids
-        for trace in traces[case_id]
-    )
+    results = [
+        judge_run(case, trace, domain, judge=judge, blame=blame)
+        for case, trace in traces_of(run, cases)
+    ]
+    hashes = _input_hashes(run, cases, domain)
+    return assemble_report(run, results, input_hashes=hashes, tools=domain.toolset)
+
+
+def assemble_report(
+    run: RawRunV1,
+    results: Sequence[CaseResult],
+    *,
+    input_hashes: InputHashes,
+    tools: Container[str],
+    metrics: Mapping[str, JsonValue] | None = None,
+) -> ReportV1:
+    """Count the verdicts on a run, of whatever kind its cases are.
+
+    Args:
+        run: The traces that were judged.
+        results: One for each of them, in the order of `traces_of`.
+        input_hashes: What the verdicts rest on.
+        tools: The names of the registered tools.
+        metrics: Figures of a benchmark of its own, kept as they are.
+    """
     outcomes = tuple(fold_results(results, repeats=run.repeats).values())
     return ReportV1(
         run_id=run.run_id,
@@ -79,10 +98,10 @@ def build_report(
         suite_size=run.selection.suite_size,
         repeats=run.repeats,
         model=run.model,
-        input_hashes=_input_hashes(run, cases, domain),
-        summary=summary_of(outcomes, domain.toolset),
+        input_hashes=input_hashes,
+        summary=summary_of(outcomes, tools),
         coverage=coverage_of(run.selection.case_ids, outcomes),
-        results=results,
+        results=tuple(results),
         statistics=statistics_of(run, outcomes, results),
         metrics=metrics,
     )
@@ -93,22 +112,54 @@ def judge_run(
 ) -> CaseResult:
     """Judge one run of one case, and keep what a reader of the report needs of it."""
     judgement = judge(case, trace, domain)
+    return result_of(
+        case,
+        trace,
+        judgement,
+        golden=case.to_dict()["golden"],
+        fault=blame(case, trace, judgement),
+        flags=golden_flags(case, trace) if judgement.verdict is Verdict.FAIL else (),
+        link=domain.link,
+    )
+
+
+def result_of(
+    case: AnyCase,
+    trace: Trace,
+    judgement: Judgement,
+    *,
+    golden: Mapping[str, JsonValue],
+    fault: Fault | None,
+    flags: Sequence[str] = (),
+    link: str = DEFAULT_LINK,
+) -> CaseResult:
+    """What a reader of the report needs of one judged run.
+
+    Args:
+        case: What was asked.
+        trace: The run.
+        judgement: The verdict on it.
+        golden: What was expected, as plain JSON.
+        fault: Whose fault a FAIL or an AGENT_ERROR is.
+        flags: Notes beside those of the run and of its calls.
+        link: What ties a confirm to its request.
+    """
     return CaseResult(
         case_id=case.id,
         repeat=trace.repeat,
         case_digest=case.digest,
-        trace_digest=trace_digest(trace, link=domain.link),
+        trace_digest=trace_digest(trace, link=link),
         dimension=case.dimension,
         category=case.category,
         verdict=judgement.verdict,
         taxonomy=judgement.taxonomy,
         taxonomies=judgement.taxonomies,
-        golden=case.to_dict()["golden"],
+        golden=golden,
         actual=tuple(_actual(call) for call in trace.calls),
         diff=judgement.diff,
-        flags=_flags(case, trace, judgement),
+        flags=_flags(trace, flags),
         warnings=(*trace.warnings, *judgement.warnings),
-        fault=blame(case, trace, judgement),
+        fault=fault,
         error=trace.error if judgement.verdict is Verdict.AGENT_ERROR else None,
     )
 
@@ -125,7 +176,18 @@ def _input_hashes(run: RawRunV1, cases: Sequence[Case], domain: Domain) -> Input
     )
 
 
-def _traces_by_case(run: RawRunV1, known: Mapping[str, Case]) -> dict[str, list[Trace]]:
+def traces_of(run: RawRunV1, cases: Sequence[AnyCaseT]) -> Iterator[tuple[AnyCaseT, Trace]]:
+    """The traces of *run*, each with its case, in the order of the selection and of the repeats.
+
+    Raises:
+        ArtifactError: The run has a case that *cases* does not have, or a run of a case twice.
+    """
+    known = {case.id: case for case in cases}
+    for case_id, traces in _traces_by_case(run, known).items():
+        yield from ((known[case_id], trace) for trace in traces)
+
+
+def _traces_by_case(run: RawRunV1, known: Mapping[str, AnyCase]) -> dict[str, list[Trace]]:
     traces: dict[str, list[Trace]] = {case_id: [] for case_id in run.selection.case_ids}
     for case_id in chain(traces, (trace.case_id for trace in run.cases)):
         if case_id not in known or case_id not in traces:
@@ -157,8 +219,6 @@ def _actual(call: Call) -> dict[str, JsonValue]:
     return shown
 
 
-def _flags(case: Case, trace: Trace, judgement: Judgement) -> tuple[str, ...]:
-    flags = {*trace.flags, *chain.from_iterable(call.flags for call in trace.calls)}
-    if judgement.verdict is Verdict.FAIL:
-        flags.update(golden_flags(case, trace))
-    return tuple(sorted(flags))
+def _flags(trace: Trace, more: Sequence[str]) -> tuple[str, ...]:
+    on_calls = chain.from_iterable(call.flags for call in trace.calls)
+    return tuple(sorted({*trace.flags, *on_calls, *more}))

@@ -58,6 +58,21 @@ def fault_of(case: Case, trace: Trace, judgement: Judgement) -> Fault | None:
     A trace without a word on the fault of its error, such as one that another tool recorded, is
     read by the error's code.
     """
+    fault = fault_in(trace, judgement, lacking=bool(_NO_CALL & set(judgement.taxonomies)))
+    if fault is Fault.MODEL and judgement.verdict is Verdict.FAIL:
+        nearly = Flag.NEAR_MISS_TYPE in golden_flags(case, trace)
+        return Fault.UNCLEAR if nearly else fault
+    return fault
+
+
+def fault_in(trace: Trace, judgement: Judgement, *, lacking: bool) -> Fault | None:
+    """Whose fault the verdict is, as far as that can be told without golden calls.
+
+    Args:
+        trace: The run.
+        judgement: The verdict on it.
+        lacking: Whether a call is missing that was due.
+    """
     if judgement.verdict is Verdict.AGENT_ERROR:
         error = trace.error
         if error is None:
@@ -66,7 +81,6 @@ def fault_of(case: Case, trace: Trace, judgement: Judgement) -> Fault | None:
     if judgement.verdict is not Verdict.FAIL:
         return None
     on_calls = {flag for call in trace.calls for flag in call.flags}
-    lacking = bool(_NO_CALL & set(judgement.taxonomies))
     if Flag.FINISH_LENGTH in on_calls or (lacking and Flag.FINISH_LENGTH in trace.flags):
         return Fault.CLIENT
     if lacking and Flag.TEXT_ENCODED_CALL in trace.flags:
@@ -74,9 +88,7 @@ def fault_of(case: Case, trace: Trace, judgement: Judgement) -> Fault | None:
     if lacking and not trace.calls and Flag.FINISH_MISMATCH in trace.flags:
         # The server announced a call and gave a text: its parser may have lost it.
         return Fault.UNCLEAR
-    if on_calls & _UNCLEAR_ON_CALLS or Flag.NEAR_MISS_TYPE in golden_flags(case, trace):
-        return Fault.UNCLEAR
-    return Fault.MODEL
+    return Fault.UNCLEAR if on_calls & _UNCLEAR_ON_CALLS else Fault.MODEL
 
 
 def golden_flags(case: Case, trace: Trace) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from fc_eval.records.report import (
     Summary,
 )
 from fc_eval.records.text import columns, printable
+from fc_eval.report.benchmark_lines import benchmark_rows, benchmark_notes
 
 MEASURES = {
     Dimension.D1: "tool selection",
@@ -37,6 +38,9 @@ def report_lines(report: ReportV1) -> Iterator[str]:
     yield headline(report.statistics.accuracy)
     yield coverage_line(report.coverage)
     yield from _dimensions(report.summary.dimensions, report.statistics.dimensions)
+    if report.metrics is not None:
+        yield from _table(list(benchmark_rows(report.metrics)))
+        yield from benchmark_notes(report.metrics)
     yield from _worst(report.summary)
     if report.statistics.repeats is not None:
         yield from _repeats(report.statistics.repeats)
@@ -64,9 +68,7 @@ def coverage_line(coverage: Coverage) -> str:
 
 
 def _dimensions(scores: Mapping[str, Score], estimates: Mapping[str, Estimate]) -> Iterator[str]:
-    rows: list[tuple[str, ...]] = [
-        ("dimension", "pass", "fail", "skip", "error", "accuracy", "95 % interval")
-    ]
+    rows: list[tuple[str, ...]] = []
     for dimension in Dimension:
         counts = scores[dimension].verdict_counts
         if any((counts.PASS, counts.FAIL, counts.SKIP, counts.AGENT_ERROR)):
@@ -80,7 +82,9 @@ def _dimensions(scores: Mapping[str, Score], estimates: Mapping[str, Estimate]) 
                     _interval(estimate),
                 )
             )
-    yield from _table(rows)
+    if rows:
+        head = ("dimension", "pass", "fail", "skip", "error", "accuracy", "95 % interval")
+        yield from _table([head, *rows])
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

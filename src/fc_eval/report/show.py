@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from fc_eval.judge.diff import render_diff
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.codec import canonical
 from fc_eval.records.report import CaseResult, ReportV1
 from fc_eval.records.run import Exchange, RawRunV1, Trace
@@ -21,7 +21,12 @@ SHORT, LONG = 200, 100_000
 
 
 def show_lines(
-    run: RawRunV1, report: ReportV1, find: Callable[[str], Case | None], *, verbose: bool
+    run: RawRunV1,
+    report: ReportV1,
+    find: Callable[[str], AnyCase | None],
+    *,
+    verbose: bool,
+    explain: Callable[..., list[str]] = render_diff,
 ) -> Iterator[str]:
     """The cases of a run, one after the other.
 
@@ -30,15 +35,24 @@ def show_lines(
         report: Their verdicts; only the cases that it has a result for are shown.
         find: The case of an id, None where it is no longer as it was when the run was made.
         verbose: Show long texts whole.
+        explain: Shows why a case is judged as it is; called as `render_diff`.
     """
     traces = {(trace.case_id, trace.repeat): trace for trace in run.cases}
     for result in report.results:
         trace = traces.get((result.case_id, result.repeat))
         if trace is not None:
-            yield from _case(result, trace, find(result.case_id), verbose=verbose)
+            case = find(result.case_id)
+            yield from _case(result, trace, case, verbose=verbose, explain=explain)
 
 
-def _case(result: CaseResult, trace: Trace, case: Case | None, *, verbose: bool) -> Iterator[str]:
+def _case(
+    result: CaseResult,
+    trace: Trace,
+    case: AnyCase | None,
+    *,
+    verbose: bool,
+    explain: Callable[..., list[str]],
+) -> Iterator[str]:
     repeat = f" run {result.repeat}" if result.repeat > 1 else ""
     codes = " ".join(result.taxonomies)
     yield f"--- {result.case_id}{repeat} {result.verdict} {codes}".rstrip()
@@ -53,7 +67,7 @@ def _case(result: CaseResult, trace: Trace, case: Case | None, *, verbose: bool)
             diff=result.diff,
             warnings=result.warnings,
         )
-        lines = render_diff(case, trace, judgement, verbose=verbose)
+        lines = explain(case, trace, judgement, verbose=verbose)
         yield from (f"  {line}" for line in lines)
     if result.flags:
         yield f"  flags: {', '.join(result.flags)}"

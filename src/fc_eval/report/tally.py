@@ -8,12 +8,11 @@ should see beside the accuracy is counted apart, by runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 from typing import TypeVar
 
 from fc_eval.calibration.statistics import pass_at_k, pass_hat_k, wilson_interval
-from fc_eval.domains.protocol import Toolset
 from fc_eval.records.calls import Usage
 from fc_eval.records.case import Dimension
 from fc_eval.records.flags import Flag
@@ -39,16 +38,16 @@ from fc_eval.records.verdict import Verdict
 Number = TypeVar("Number", int, float)
 
 
-def summary_of(outcomes: Sequence[CaseOutcome], toolset: Toolset) -> Summary:
+def summary_of(outcomes: Sequence[CaseOutcome], tools: Container[str]) -> Summary:
     """The headline: verdicts, accuracy, dimensions, codes and tools.
 
     Args:
         outcomes: One for each case that has a result.
-        toolset: The registered tools; only these can be worst tools.
+        tools: The names of the registered tools; only these can be worst tools.
     """
     failed = [outcome for outcome in outcomes if outcome.verdict is Verdict.FAIL]
     codes = Counter(outcome.taxonomy for outcome in failed if outcome.taxonomy is not None)
-    tools = Counter(chain.from_iterable(_tools_involved(outcome, toolset) for outcome in failed))
+    worst = Counter(chain.from_iterable(_tools_involved(outcome, tools) for outcome in failed))
     score = Score.of(_verdicts(outcomes))
     return Summary(
         verdict_counts=score.verdict_counts,
@@ -57,8 +56,8 @@ def summary_of(outcomes: Sequence[CaseOutcome], toolset: Toolset) -> Summary:
         dimensions={each.value: Score.of(_verdicts(outcomes, each)) for each in Dimension},
         taxonomy_counts=dict(_ranked(codes)),
         top_failures=tuple(FailureCount(taxonomy=c, count=n) for c, n in _ranked(codes)[:TOP]),
-        worst_tools=dict(_ranked(tools)),
-        top_worst_tools=tuple(ToolCount(tool=t, count=n) for t, n in _ranked(tools)[:TOP]),
+        worst_tools=dict(_ranked(worst)),
+        top_worst_tools=tuple(ToolCount(tool=t, count=n) for t, n in _ranked(worst)[:TOP]),
     )
 
 
@@ -95,11 +94,11 @@ def _verdicts(outcomes: Iterable[CaseOutcome], dimension: Dimension | None = Non
     ]
 
 
-def _tools_involved(outcome: CaseOutcome, toolset: Toolset) -> set[str]:
+def _tools_involved(outcome: CaseOutcome, tools: Container[str]) -> set[str]:
     failed = [result for result in outcome.results if result.verdict is Verdict.FAIL]
     golden = {call["tool"] for result in failed for call in result.golden["calls"]}
     called = {call["tool"] for result in failed for call in result.actual}
-    return {tool for tool in golden | called if tool in toolset}
+    return {tool for tool in golden | called if tool in tools}
 
 
 def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
