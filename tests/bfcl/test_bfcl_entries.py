@@ -76,9 +76,13 @@ def test_an_unknown_subset_is_told_with_the_known_ones(tmp_path: Path) -> None:
 def test_names_of_subsets_and_pipelines_are_resolved_once_each() -> None:
     assert subsets_of(["irrelevance", "production", "parallel"]) == (
         "irrelevance",
-        "live_irrelevance",
-        "live_relevance",
+        "simple_python",
+        "multiple",
         "parallel",
+        "parallel_multiple",
+        "live_simple",
+        "live_multiple",
+        "live_parallel",
     )
     with pytest.raises(ConfigError, match="no pipeline 'sometimes'"):
         subsets_of(["sometimes"])

@@ -56,6 +56,14 @@ def test_exact_match_is_counted_by_subset_pipeline_and_script() -> None:
         "entries": 2,
         "valid": 1,
         "accuracy": 0.5,
+        "of": 2251,
+        "missing": [
+            "live_multiple",
+            "live_parallel",
+            "live_parallel_multiple",
+            "live_relevance",
+            "live_irrelevance",
+        ],
         "mean_of_subsets": 0.5,
     }
     assert set(metrics["pipelines"]) == {"offline", "production", "live"}

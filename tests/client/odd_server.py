@@ -1,7 +1,7 @@
 """A loopback server that plays odd answers, byte by byte where it must.
 
-Each line of `odd/odd.jsonl` is a script: the answers that one model gives, in order, and the guards
-that a request has to keep. The model's name is the line's key, so all lines can play at once.
+Each line under `odd/` is a script: the answers that one model gives, in order, and the guards that
+a request has to keep. The model's name is the line's key, so all lines can play at once.
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ FINAL = {
 }
 
 
-def load_lines() -> dict[str, dict[str, Any]]:
-    with (ODD / "odd.jsonl").open(encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
+def load_lines(*names: str) -> dict[str, dict[str, Any]]:
+    """The lines of the named files, of all where none is named, by their keys."""
+    paths = [ODD / name for name in names] or sorted(ODD.glob("*.jsonl"))
+    texts = (text for path in paths for text in path.read_text(encoding="utf-8").splitlines())
+    lines = [json.loads(text) for text in texts]
     return {line["key"]: line for line in lines}
 
 
@@ -120,7 +122,7 @@ class OddServer:
             if request.guard:
                 error = {"error": {"message": request.guard, "code": "odd_guard"}}
                 return await _play({"status": 400, "body": error}, model, writer)
-        step = script.next()
+        step = _with_port(script.next(), writer)
         if isinstance(step.get("body"), dict) and step.get("status", 200) == 200:
             script.served.append(step["body"])
         return await _play(step, model, writer)
@@ -160,6 +162,15 @@ async def _read_request(reader: asyncio.StreamReader) -> Request | None:
     return Request(path=path, headers=headers, raw=raw, body=json.loads(raw) if raw else None)
 
 
+def _with_port(step: dict[str, Any], writer: asyncio.StreamWriter) -> dict[str, Any]:
+    """The step with the server's port in a redirect's target."""
+    target = step.get("headers", {}).get("Location")
+    if target is None:
+        return step
+    port = str(writer.get_extra_info("sockname")[1])
+    return {**step, "headers": {**step["headers"], "Location": target.replace("{{port}}", port)}}
+
+
 async def _play(step: Mapping[str, Any], model: str, writer: asyncio.StreamWriter) -> bool:
     """Play one step; returns whether the connection goes on."""
     mode = step.get("mode", "normal")
@@ -170,6 +181,10 @@ async def _play(step: Mapping[str, Any], model: str, writer: asyncio.StreamWrite
         return False
     if mode == "hang":
         await asyncio.sleep(_HANG_S)
+        return False
+    if mode == "raw":
+        writer.write(base64.b64decode(step["raw_b64"]))
+        await writer.drain()
         return False
     data = _body(step, model)
     if mode == "chunked_cut":
@@ -220,6 +235,8 @@ def _head(step: Mapping[str, Any], model: str, framing: str) -> bytes:
 def _body(step: Mapping[str, Any], model: str) -> bytes:
     if "body_b64" in step:
         return base64.b64decode(step["body_b64"])
+    if "blank_mib" in step:
+        return b" " * (step["blank_mib"] << 20)
     body = step.get("body", "")
     if isinstance(body, str):
         data = _filled(body, model).encode("utf-8")

@@ -1,4 +1,4 @@
-"""Playing the odd lines: a domain over their tools, a profile with short limits, one run of all."""
+"""Playing odd lines: a domain over their tools, a profile with short limits, one run of all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from tests.client.odd_server import Script, load_lines, load_tools, serving
+from tests.client.odd_server import Script, load_tools, serving
 
 from fc_eval.agent.loop import ModelAgent
 from fc_eval.agent.profile import ModelProfile
@@ -87,9 +87,8 @@ def _time_for(line: Mapping[str, Any]) -> float:
     return 1.5 if _is_silent(line) else 30.0
 
 
-async def play_all() -> dict[str, Played]:
-    """Run every line at once, each with a client of its own."""
-    lines = load_lines()
+async def play(lines: Mapping[str, Mapping[str, Any]]) -> dict[str, Played]:
+    """Run the lines at once, each with a client of its own."""
     scripts = {f"odd/{key}": Script.of(line) for key, line in lines.items()}
     domain = odd_domain()
     async with (
@@ -99,7 +98,8 @@ async def play_all() -> dict[str, Played]:
         slots = asyncio.Semaphore(12)
 
         async def one(key: str, line: Mapping[str, Any]) -> Played:
-            profile = odd_profile(f"odd/{key}", server.base_url, timeout_s=_time_for(line))
+            settings = {"timeout_s": _time_for(line), **line.get("profile", {})}
+            profile = odd_profile(f"odd/{key}", server.base_url, **settings)
             client = OpenAIClient(http, profile, base_url=server.base_url, timing=quick_timing())
             agent, case = ModelAgent(client, profile), odd_case(line)
             async with contextlib.nullcontext() if _is_silent(line) else slots:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.client.odd_server import load_lines
-from tests.client.support import Played, odd_domain, play_all
+from tests.client.support import Played, odd_domain, play
 
 from fc_eval.judge.verdict import judge_case
 from fc_eval.records.calls import Call
@@ -23,7 +23,7 @@ LINES = load_lines()
 
 @pytest.fixture(scope="session")
 def all_played() -> dict[str, Played]:
-    return asyncio.run(play_all())
+    return asyncio.run(play(LINES))
 
 
 @pytest.fixture(params=list(LINES))

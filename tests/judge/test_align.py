@@ -120,6 +120,35 @@ def test_pairs_are_the_best_of_all_ways(golden: list[GoldenCall], calls: list[Ca
         assert pair(candidates) == best
 
 
+@settings(max_examples=150, deadline=None)
+@given(golden=GOLDEN, calls=CALLS)
+def test_little_work_costs_no_more_than_connections(
+    golden: list[GoldenCall], calls: list[Call]
+) -> None:
+    candidates = candidates_of(golden, calls)
+
+    for quick, best in [
+        (pair_freely(candidates, most_cells=0), pair_freely(candidates)),
+        (pair_in_order(candidates, most_cells=0), pair_in_order(candidates)),
+    ]:
+        assert merit(candidates, quick)[:3] == merit(candidates, best)[:3]
+
+
+def test_many_open_requests_come_to_an_end() -> None:
+    golden = [*[golden_call("ship", order_id="W1")] * 8, *[golden_confirm()] * 8]
+    calls = [
+        call
+        for number in range(40)
+        for call in (
+            requested("ship", f"a{number}", order_id="W1"),
+            made("confirm", action_id=f"a{39 - number}"),
+        )
+    ]
+    candidates = candidates_of(golden, calls)
+
+    assert candidates.exact_pairs(pair_in_order(candidates)) == 16
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     costs=st.integers(1, 4).flatmap(

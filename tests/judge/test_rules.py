@@ -23,6 +23,13 @@ def nested(levels: int, inner: Any = 1) -> Any:
     return inner
 
 
+def test_long_lists_are_compared_without_trying_every_pair() -> None:
+    items = [{"n": number} for number in range(30_000)]
+
+    assert equal(items[::-1], items)
+    assert not equal([*items[1:], {"n": False}], items)
+
+
 @pytest.mark.parametrize(
     ("actual", "golden", "agreement"),
     [
@@ -52,6 +59,9 @@ def nested(levels: int, inner: Any = 1) -> Any:
         pytest.param([True], [1], VALUE, id="types-count-inside-lists"),
         pytest.param([[1, 2], [3]], [[3], [2, 1, 1]], EQUAL, id="lists-of-lists-are-sets-too"),
         pytest.param([{"a": 1}, {"a": 2}], [{"a": 2}, {"a": 1.0}], EQUAL, id="lists-of-objects"),
+        pytest.param([1, True], [True, 1.0], EQUAL, id="one-and-true-side-by-side"),
+        pytest.param([1, 1.0], [True], VALUE, id="numbers-against-true-in-a-list"),
+        pytest.param([[]], [{}], VALUE, id="empty-kinds-differ-inside-lists"),
         pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, EQUAL, id="key-order-does-not-count"),
         pytest.param({"a": 1}, {"a": 1, "b": None}, VALUE, id="a-null-key-is-a-key"),
         pytest.param({"a": 1, "b": 2}, {"a": 1}, VALUE, id="an-object-has-one-more"),

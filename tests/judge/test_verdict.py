@@ -217,6 +217,30 @@ def test_a_value_that_is_nested_without_end_is_no_crash() -> None:
     ]
 
 
+def test_a_number_without_end_is_no_crash() -> None:
+    call = made("ship", order_id=10**5_000, anything={"x": [-(10**5_000)]})
+
+    assert codes(judge(make_case(SHIP), call)) == [
+        ("calls[0].order_id", T.PARAM_WRONG_FORMAT),
+        ("calls[0].anything", T.PARAM_WRONG_FORMAT),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected_case", "path"),
+    [
+        pytest.param(make_case(READ), "calls[0]", id="against-a-golden-call"),
+        pytest.param(make_case(), "actual[0]", id="left-over"),
+    ],
+)
+def test_a_readable_call_without_a_name_is_of_an_unknown_tool(
+    expected_case: Case, path: str
+) -> None:
+    call = replace(made(None), arguments={"order_id": "W1"})
+
+    assert codes(judge(expected_case, call)) == [(path, T.TOOL_HALLUCINATED)]
+
+
 @pytest.mark.parametrize(
     ("case", "calls", "expected"),
     [

@@ -60,7 +60,16 @@ def _strings(value: JsonValue) -> Iterator[str]:
             yield from _strings(item)
 
 
-_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
+_ARGUMENT_KEYS = (
+    "arguments",
+    "parameters",
+    "args",
+    "input",
+    "params",
+    "kwargs",
+    "tool_input",
+    "action_input",
+)
 
 
 def _is_envelope(value: JsonValue) -> bool:
@@ -131,26 +140,40 @@ def notes_on_text(text: str, reasoning: str, *, names: Sequence[str]) -> Notes:
 
 
 _ARGS = "|".join(_ARGUMENT_KEYS)
-_CALL_OBJECT = rf'\{{\s*"(?:name|tool|function|tool_name|action|type)"\s*:[^{{}}]*"(?:{_ARGS})"\s*:'
+_NAMING = r"name|tool|function|tool_name|action|type"
+_Q = """["']"""
+_CALL_OBJECT = (
+    rf"\{{\s*{_Q}(?:{_NAMING}){_Q}\s*:[^{{}}]*{_Q}(?:{_ARGS}){_Q}\s*:"
+    rf"|\{{\s*{_Q}(?:{_ARGS}){_Q}\s*:\s*\{{[^{{}}]*\}}\s*,\s*{_Q}(?:{_NAMING}){_Q}\s*:"
+    rf"|\{{\s*{_Q}type{_Q}\s*:\s*{_Q}function{_Q}\s*,\s*{_Q}function{_Q}\s*:\s*\{{"
+    rf"|\{{\s*{_Q}(?:tool_calls?|function_call){_Q}\s*:\s*[\[{{]"
+)
 _DIALECTS: tuple[tuple[str, str], ...] = (
     ("qwen xml", r"(?:<tool_call>\s*)?<function=[\w.-]+>"),
     ("glm", r"<tool_call>\s*[\w.-]+\s*<arg_key>"),
     ("hermes", r"<tool_call>\s*[\[{]"),
     ("gemma", r"<\|?tool_call\|?>\s*call:|```tool_code"),
     ("granite", r"<\|tool_call\|>"),
+    ("function gemma", r"<start_function_call>"),
+    ("lfm", r"<\|tool_call_start\|>"),
+    ("apertus", r"<\|tools_prefix\|>"),
+    ("tool request", r"\[TOOL_REQUEST\]"),
     ("mistral", r"\[TOOL_CALLS\]"),
     ("llama", r"<\|python_tag\|>"),
     ("harmony", r"(?:<\|[\w]+\|>\w*)*(?:<\|channel\|>)?[\w ]*\bto=(?:functions\.)?[\w.-]+"),
     ("deepseek", r"<[|｜](?:tool[▁_ ]calls?[▁_ ](?:begin|sep)|DSML[|｜])"),
     ("kimi", r"<\|tool_calls?_(?:section_)?begin\|>"),
-    ("invoke xml", r"<(?:\w+:)?(?:function_calls|tool_calls?|invoke|tool_use)\b[^>]*>"),
+    (
+        "invoke xml",
+        r"<(?:\w+[:_])?(?:function_calls?|tool_calls?|tool_code|invoke|tool_use)\b[^>]*>",
+    ),
     ("nemotron", r"<TOOLCALL>|<TOOL_CALL>"),
     ("cohere", r"<\|START_ACTION\|>"),
     ("internlm", r"<\|action_start\|>"),
     ("functools", r"functools\s*\["),
     ("react", r"Action\s*:\s*[\w.-]+\s*\n\s*Action Input\s*:"),
-    ("json fence", rf"```\w*\s*\[?\s*{_CALL_OBJECT}"),
-    ("json", rf"\[?\s*{_CALL_OBJECT}|\{{\s*\"tool_calls\"\s*:"),
+    ("json fence", rf"```\w*\s*\[?\s*(?:{_CALL_OBJECT})"),
+    ("json", rf"\[?\s*(?:{_CALL_OBJECT})"),
 )
 _STARTS = tuple(
     (dialect, re.compile(rf"^[ \t]*(?:{start})", re.MULTILINE)) for dialect, start in _DIALECTS
@@ -180,11 +203,16 @@ def _with_names(names: Sequence[str]) -> tuple[tuple[str, re.Pattern[str]], ...]
     if not names:
         return ()
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    call = rf"(?:functions\.)?(?:{known})\s*"
-    return (
-        ("pythonic", re.compile(rf"^[ \t]*(?:```\w*\s*)?\[?\s*{call}\(", re.MULTILINE)),
-        ("name and json", re.compile(rf"^[ \t]*(?:>>>\s*)?{call}\{{", re.MULTILINE)),
-        ("yaml or xml", re.compile(rf"^[ \t]*<(?:{known})>", re.MULTILINE)),
+    call = rf"(?:functions\.|tools\.|default_api\.)?(?:{known})\s*"
+    starts = (
+        ("pythonic", rf"(?:```\w*\s*)?\[?\s*(?:print\()?{call}\("),
+        ("pythonic", rf"`{call}\([^`\n]*\)`[ \t]*$"),
+        ("name and json", rf"(?:>>>\s*)?{call}\{{"),
+        ("name as key", rf"\[?\s*\{{\s*{_Q}(?:{known}){_Q}\s*:\s*\{{"),
+        ("yaml or xml", rf"<(?:{known})>|<tool>\s*(?:{known})\s*</tool>"),
+    )
+    return tuple(
+        (dialect, re.compile(rf"^[ \t]*(?:{start})", re.MULTILINE)) for dialect, start in starts
     )
 
 

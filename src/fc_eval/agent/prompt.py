@@ -80,7 +80,11 @@ You: {{"answer": "You are welcome."}}
 User: Is room R7 free?
 You: {{"name": "check_room", "arguments": {{"room_id": "R7"}}}}
 User: Result of check_room: {{"room_id": "R7", "free": true}}
-You: {{"answer": "Yes, room R7 is free."}}"""
+You: {{"answer": "Yes, room R7 is free."}}
+User: 会议室 R8 有空吗？
+You: {{"name": "check_room", "arguments": {{"room_id": "R8"}}}}
+User: Result of check_room: {{"error": {{"code": "NOT_FOUND", "message": "no room R8"}}}}
+You: {{"answer": "抱歉，没有找到会议室 R8。"}}"""
 
 NEXT_STEP = "Make the next call, or answer in plain text where none is due."
 SCHEMA_NEXT_STEP = 'Tell the user with {"answer": "<text>"}, or call another tool if one is due.'

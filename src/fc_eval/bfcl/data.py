@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -59,6 +61,19 @@ Download: TypeAlias = Callable[[Release, Path], None]
 """Puts the wheel of a release into a folder."""
 
 
+_session_value: ContextVar[str | None] = ContextVar("fc_bfcl_data", default=None)
+
+
+@contextmanager
+def using_data(ini_value: str | Path) -> Iterator[None]:
+    """Let `find_data` know the ini value while the block runs, where it is not told."""
+    token = _session_value.set(str(ini_value))
+    try:
+        yield
+    finally:
+        _session_value.reset(token)
+
+
 def find_data(environ: Mapping[str, str], ini_value: str | Path | None = None) -> Path:
     """The `data` folder of BFCL.
 
@@ -68,11 +83,12 @@ def find_data(environ: Mapping[str, str], ini_value: str | Path | None = None) -
 
     Args:
         environ: The environment's variables.
-        ini_value: The ini value, made absolute; empty or None where it is not set.
+        ini_value: The ini value, made absolute; that of the pytest session where it is None.
 
     Raises:
         ConfigError: The data is in none of these places.
     """
+    ini_value = ini_value or _session_value.get()
     for named, origin in ((environ.get(DATA_VARIABLE), DATA_VARIABLE), (ini_value, DATA_INI)):
         if named:
             return data_folder(Path(named), origin=origin)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fc_eval.bfcl.data import FETCH_HINT, data_folder, find_data
 from fc_eval.bfcl.match import CallLabel, compile_label
 from fc_eval.errors import ConfigError
-from fc_eval.records.codec import JsonValue
+from fc_eval.records.codec import JsonValue, digest
 
 
 class Rule(Enum):
@@ -80,7 +80,7 @@ class BfclEntry:
     `question` holds turns, each a list of messages; single-turn entries have one. `functions` are
     as documented, with dotted names and BFCL's own types. `ground_truth` has one object
     `{function name: {parameter: [allowed, ...]}}` per expected call, and is None where the
-    subset has no labels.
+    subset has no labels. An entry is a case without dimension, whose category is its subset.
 
     Not slotted, so that the compiled labels can be kept with the entry they belong to.
     """
@@ -90,6 +90,28 @@ class BfclEntry:
     question: Sequence[Sequence[Mapping[str, str]]]
     functions: Sequence[Mapping[str, Any]]
     ground_truth: Sequence[Mapping[str, Mapping[str, Sequence[JsonValue]]]] | None = None
+
+    dimension: ClassVar[None] = None
+    skip: ClassVar[bool] = False
+    skip_reason: ClassVar[None] = None
+
+    @property
+    def category(self) -> str:
+        """The subset."""
+        return self.subset
+
+    @cached_property
+    def instruction(self) -> str:
+        """What the user says, for a reader; what a model is sent is `question`."""
+        messages = (message for turn in self.question for message in turn)
+        return "\n".join(item["content"] for item in messages if item["role"] == "user")
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that the entry says; it changes when any of it does."""
+        return digest(
+            [self.id, self.subset, self.question, self.functions, self.ground_truth],
+        )
 
     @cached_property
     def rule(self) -> Rule:
@@ -154,16 +176,21 @@ def _load(subset: str, folder: Path) -> tuple[BfclEntry, ...]:
     labels: Sequence[Mapping[str, Any] | None] = [None] * len(lines)
     if SUBSETS[subset].labelled:
         labels = _read_labels(folder / "possible_answer" / file_name, lines)
-    return tuple(
-        BfclEntry(
-            id=line["id"],
-            subset=subset,
-            question=line["question"],
-            functions=line["function"],
-            ground_truth=None if label is None else label["ground_truth"],
+    try:
+        return tuple(
+            BfclEntry(
+                id=line["id"],
+                subset=subset,
+                question=line["question"],
+                functions=line["function"],
+                ground_truth=None if label is None else label["ground_truth"],
+            )
+            for line, label in zip(lines, labels, strict=True)
         )
-        for line, label in zip(lines, labels, strict=True)
-    )
+    except KeyError as error:
+        raise ConfigError(
+            f"an entry has no field {error}", path=folder / file_name, fix=FETCH_HINT
+        ) from None
 
 
 def _read_labels(path: Path, lines: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

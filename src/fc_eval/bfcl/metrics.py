@@ -48,7 +48,7 @@ def build_metrics(scored: Sequence[Scored]) -> dict[str, JsonValue]:
 
     - `subsets`: exact match by subset, and whether all of its entries were answered.
     - `pipelines`: exact match over all entries of a pipeline's subsets, and the plain mean of the
-      subsets, each once one of them was run.
+      subsets, each once one of them was run; `missing` names the subsets that were not.
     - `official`: the leaderboard's groups; see `official_groups`.
     - `error_types`: how often each official error type occurs.
     - `calls`, `arguments`: see `call_metrics`.
@@ -65,7 +65,7 @@ def build_metrics(scored: Sequence[Scored]) -> dict[str, JsonValue]:
     return {
         "subsets": subsets,
         "pipelines": {
-            name: _pipeline([by_subset[subset] for subset in members if subset in by_subset])
+            name: _pipeline({subset: by_subset.get(subset, []) for subset in members})
             for name, members in PIPELINES.items()
             if any(subset in by_subset for subset in members)
         },
@@ -276,10 +276,15 @@ def _subset(name: str, items: Sequence[Scored]) -> dict[str, JsonValue]:
     return {**_exact_match(items), "of": size, "complete": answered == size}
 
 
-def _pipeline(groups: Sequence[Sequence[Scored]]) -> dict[str, JsonValue]:
-    rows = [_exact_match(items) for items in groups]
-    pooled = _exact_match([item for items in groups for item in items])
-    return {**pooled, "mean_of_subsets": _share(sum(row["accuracy"] for row in rows), len(rows))}
+def _pipeline(groups: Mapping[str, Sequence[Scored]]) -> dict[str, JsonValue]:
+    rows = [_exact_match(items) for items in groups.values() if items]
+    pooled = _exact_match([item for items in groups.values() for item in items])
+    return {
+        **pooled,
+        "of": sum(SUBSETS[name].size for name in groups),
+        "missing": [name for name, items in groups.items() if not items],
+        "mean_of_subsets": _share(sum(row["accuracy"] for row in rows), len(rows)),
+    }
 
 
 def _exact_match(items: Sequence[Scored]) -> dict[str, JsonValue]:

@@ -190,7 +190,7 @@ def _spoiled(code: ErrorType, message: str, *, actual: object) -> BfclScore:
     """The score of an answer that has no calls to look at."""
 
     def explain() -> Iterator[Mismatch]:
-        yield Mismatch(path="answer", code=code, actual=_plain(actual), message=message)
+        yield Mismatch(path="answer", code=code, actual=plain_json(actual), message=message)
 
     return BfclScore(valid=False, error_type=code, explain=explain)
 
@@ -239,7 +239,11 @@ def _argument_faults(
 
 def _mismatch(path: str, code: ErrorType, *, golden: Any = None, actual: Any = None) -> Mismatch:
     return Mismatch(
-        path=path, code=code, golden=_plain(golden), actual=_plain(actual), message=_MESSAGES[code]
+        path=path,
+        code=code,
+        golden=plain_json(golden),
+        actual=plain_json(actual),
+        message=_MESSAGES[code],
     )
 
 
@@ -248,12 +252,12 @@ def _unplaced(position: int, call: DecodedCall, code: ErrorType) -> Mismatch:
     return Mismatch(
         path=f"actual[{position}]",
         code=code,
-        actual={str(name): _plain(arguments)},
+        actual={str(name): plain_json(arguments)},
         message="no call is expected here",
     )
 
 
-def _plain(value: Any) -> JsonValue:
+def plain_json(value: Any) -> JsonValue:
     """A value as JSON can hold it: Python text has tuples, NaN and more."""
     match value:
         case None | bool() | str():
@@ -264,7 +268,7 @@ def _plain(value: Any) -> JsonValue:
         case float():
             return value if math.isfinite(value) else repr(value)
         case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
+            return {str(key): plain_json(item) for key, item in value.items()}
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [plain_json(item) for item in value]
     return repr(value)

@@ -87,16 +87,16 @@ class ErrorBody:
 
 
 def read_json_body(body: bytes) -> JsonValue:
-    """The JSON value of a body; a byte order mark and blanks before it are let pass.
+    """The JSON value of a body; byte order marks and blanks before it are let pass.
 
     Raises:
         JsonFault: It is no JSON in UTF-8.
     """
     try:
-        text = body.decode("utf-8-sig")
+        text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise JsonFault(f"not UTF-8 at byte {error.start}") from None
-    return parse_json(text.strip()).value
+    return parse_json(text.lstrip("\ufeff \t\r\n").rstrip()).value
 
 
 def read_error(response: Response) -> ErrorBody:
@@ -130,15 +130,30 @@ def _from_object(error: Mapping[str, Any]) -> ErrorBody:
     named = [error.get("code"), error.get("type"), error.get("status"), metadata.get("error_type")]
     message = _first_text(error, "message", "msg", "detail", "error", "title", "code")
     failed = error.get("failed_generation")
+    if not isinstance(failed, str):
+        failed = _unreadable_call(message)
     return ErrorBody(
         message=_short(message or json.dumps(dict(error))),
         words=json.dumps(dict(error), ensure_ascii=False)[:_WORDS_CHARS].lower(),
         codes=frozenset(str(name).lower() for name in named if isinstance(name, str) and name),
         number=_http_number(error.get("code"), error.get("status"), error.get("status_code")),
         param=_param(error),
-        failed_generation=failed if isinstance(failed, str) else None,
+        failed_generation=failed,
         wrapped=bool(metadata.get("provider_name") or metadata.get("raw")),
     )
+
+
+# Local servers answer 500 where they can't read what the model wrote: Ollama, then llama.cpp.
+_UNREADABLE_CALL = re.compile(
+    r"error parsing tool call: raw='(.*)', err=|failed to parse input at pos \d+: ?(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _unreadable_call(message: str) -> str | None:
+    """What the model wrote, where *message* says that the server could not read it."""
+    found = _UNREADABLE_CALL.search(message)
+    return None if found is None else found[1] or found[2] or ""
 
 
 def _first_text(error: Mapping[str, Any], *names: str) -> str:
@@ -189,7 +204,8 @@ _CONTENT_FILTER = re.compile(
     r"|blocked by polic|responsible ?ai|data_?inspection|inappropriate|usage polic|prohibited"
 )
 _CONTEXT_LENGTH = re.compile(
-    r"context[ _-]?(?:length|window|size|limit)|maximum context|too many (?:input |prompt )?tokens"
+    r"context[ _-]?(?:length|window|size|limit)|maximum (?:context|model length)"
+    r"|too many (?:input |prompt )?tokens|tokens`? \+ `?max_new_tokens|range of input length"
     r"|(?:prompt|input|request|messages?) (?:is|are) too long|exceed_context|max(?:imum)?[ _]input"
     r"|reduce the length of the messages|input length[^.]{0,30}exceed|token count[^.]{0,40}exceed"
 )

@@ -24,6 +24,8 @@ MOST_REDIRECTS = 3
 ACCEPTED_ENCODINGS = "gzip, deflate"
 
 _KEEPING_METHOD = frozenset({307, 308})
+_GZIP = zlib.MAX_WBITS | 16
+_GZIP_MAGIC = b"\x1f"
 
 # A ValueError is a header that has characters which no header can carry.
 _UNSENDABLE = (
@@ -97,7 +99,9 @@ async def send(
     except TimeoutError:
         problem = _timeout(timeout_s, progress)
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError) as error:
-        problem = _of_exception(error, redactor)
+        # An error whose text is cut off is still the error that its status says.
+        if progress.status is None or progress.status < 400:
+            problem = _of_exception(error, redactor)
     received = _received(progress, redactor)
     result = problem or received or _of_exception(OSError("nothing came"), redactor)
     return Outcome(result=result, received=received, hops=tuple(progress.hops))
@@ -168,6 +172,9 @@ async def _read_body(response: httpx.Response, progress: _Progress) -> None:
                 )
         progress.body += decoder.finish()
     except zlib.error:
+        if response.status_code >= 400:
+            # The status says enough, and what can't be read is no answer of a model.
+            return
         encoding = response.headers.get("content-encoding", "")
         raise _TryError(
             _bad_body(response, f"the body is not {encoding!r} as its header says")
@@ -187,7 +194,7 @@ class _Decoder:
         self._inflate = None
         self._started = False
         if self._names in (["gzip"], ["x-gzip"]):
-            self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            self._inflate = zlib.decompressobj(_GZIP)
         elif self._names == ["deflate"]:
             self._inflate = zlib.decompressobj()
 
@@ -196,16 +203,27 @@ class _Decoder:
             return chunk
         if self._inflate is None:
             raise zlib.error("a coding that was not asked for")
+        data = b""
+        while chunk and len(data) < room:
+            data += self._inflated(chunk, room - len(data))
+            self._started = True
+            chunk = self._inflate.unused_data
+            if self._names == ["deflate"] or chunk[:1] != _GZIP_MAGIC:
+                break
+            # A gzip stream may have several members, one behind the other.
+            self._inflate = zlib.decompressobj(_GZIP)
+        return data
+
+    def _inflated(self, chunk: bytes, room: int) -> bytes:
+        assert self._inflate is not None
         try:
-            data = self._inflate.decompress(chunk, room)
+            return self._inflate.decompress(chunk, room)
         except zlib.error:
             if self._names != ["deflate"] or self._started:
                 raise
             # Some servers send the bare stream under this name.
             self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-            data = self._inflate.decompress(chunk, room)
-        self._started = self._started or bool(chunk)
-        return data
+            return self._inflate.decompress(chunk, room)
 
     def finish(self) -> bytes:
         if self._inflate is None:

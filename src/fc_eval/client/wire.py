@@ -58,7 +58,7 @@ def read_response(response: Response, asked: Asked) -> Reply | Problem:
         if 200 <= response.status < 300:
             return _read_success(response, asked)
         error = read_error(response)
-        broken = broken_generation(error) if response.status < 500 else None
+        broken = broken_generation(error)
         if broken is not None:
             return _broken_reply(broken, _Body(response=response, asked=asked))
         return classify(error, status=response.status, http_status=response.status)
@@ -142,7 +142,7 @@ def _read_success(response: Response, asked: Asked) -> Reply | Problem:
         return _bad(response, "the body is no JSON object")
     body = _Body(response=response, asked=asked, value=value)
     choices = value.get("choices")
-    if value.get("error") and not choices:
+    if not choices and (value.get("error") or value.get("object") == "error"):
         return _error_in_success(body)
     if not isinstance(choices, list) or not choices:
         keys = ", ".join(sorted(value)[:8])[:200] or "nothing"
@@ -151,7 +151,7 @@ def _read_success(response: Response, asked: Asked) -> Reply | Problem:
 
 
 def _error_in_success(body: _Body) -> Reply | Problem:
-    error = error_of_value({"error": body.value["error"]})
+    error = error_of_value({"error": body.value.get("error") or body.value})
     broken = broken_generation(error)
     if broken is not None:
         return _broken_reply(broken, body)

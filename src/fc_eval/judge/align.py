@@ -12,15 +12,16 @@ means in `judge.taxonomy`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from fc_eval.judge.chain import offered_link, used_link
 from fc_eval.judge.check import ExaminedCall, FieldFault, differing_fields
-from fc_eval.judge.rules import equal
+from fc_eval.judge.rules import normal_form
 from fc_eval.records.case import GoldenCall
 from fc_eval.records.codec import JsonValue
+from fc_eval.records.text import nests_too_deep
 
 Pairs: TypeAlias = tuple[int | None, ...]
 """For each golden call the position of its actual call, or None."""
@@ -88,20 +89,13 @@ class _LinkNumbers:
     """Gives equal link values the same number."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, int] = {}
-        self._others: list[tuple[JsonValue, int]] = []
+        self._numbers: dict[Hashable, int] = {}
 
     def of(self, value: JsonValue) -> int | None:
-        if value is None:
+        # What is nested too deep to be compared equals nothing.
+        if value is None or nests_too_deep(value):
             return None
-        number = len(self._texts) + len(self._others)
-        if isinstance(value, str):
-            return self._texts.setdefault(value, number)
-        for other, known in self._others:
-            if equal(value, other):
-                return known
-        self._others.append((value, number))
-        return number
+        return self._numbers.setdefault(normal_form(value), len(self._numbers))
 
 
 class Scores:

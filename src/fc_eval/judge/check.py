@@ -15,7 +15,7 @@ from fc_eval.judge.rules import Agreement, compare, equal, is_empty
 from fc_eval.records.calls import Call
 from fc_eval.records.case import GoldenCall, ParamRule
 from fc_eval.records.codec import JsonValue
-from fc_eval.records.text import nests_too_deep, printable, show_value
+from fc_eval.records.text import has_endless_number, nests_too_deep, printable, show_value
 from fc_eval.records.verdict import Mismatch, Taxonomy
 
 _NO_SUCH_PARAMETER = ("additionalProperties", "unevaluatedProperties", "propertyNames")
@@ -43,8 +43,8 @@ class ExaminedCall:
 
     @property
     def nameless(self) -> bool:
-        """Whether the endpoint reported a broken call without a name."""
-        return self.call.tool is None
+        """Whether the endpoint reported a broken call, of which nothing could be read."""
+        return self.call.tool is None and self.call.arguments is None
 
     @property
     def is_sound(self) -> bool:
@@ -88,17 +88,23 @@ def examine(position: int, call: Call, domain: Domain) -> ExaminedCall:
 def _schema_faults(
     tool: Tool, arguments: Mapping[str, JsonValue], domain: Domain
 ) -> dict[str | None, SchemaFault]:
-    # A validator descends by recursion and shows values by recursion, so that it never gets to
-    # see a value that is nested without end; no tool asks for one.
-    deep = {name for name, value in arguments.items() if nests_too_deep(value)}
-    shallow = {name: value for name, value in arguments.items() if name not in deep}
+    # A validator descends by recursion and writes values down, so that it never gets to see a
+    # value or a number without end; no tool asks for one.
+    endless = {name: rule for name, value in arguments.items() if (rule := _endless(value))}
+    finite = {name: value for name, value in arguments.items() if name not in endless}
     faults: dict[str | None, SchemaFault] = {
-        name: SchemaFault(param=name, rule="depth", path=name, message="nested too deep")
-        for name in sorted(deep)
+        name: SchemaFault(param=name, rule=rule, path=name, message=f"{rule} without end")
+        for name, rule in sorted(endless.items())
     }
-    for fault in domain.toolset.schema_faults(tool.name, shallow):
+    for fault in domain.toolset.schema_faults(tool.name, finite):
         faults.setdefault(fault.param, fault)
     return faults
+
+
+def _endless(value: JsonValue) -> str | None:
+    if nests_too_deep(value):
+        return "depth"
+    return "digits" if has_endless_number(value) else None
 
 
 def differing_fields(golden: GoldenCall, examined: ExaminedCall) -> tuple[FieldFault, ...]:

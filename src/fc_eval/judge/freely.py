@@ -5,6 +5,10 @@ connected depends on two pairs at once. So it is a search, in the order of "earl
 a branch as soon as a bound shows that the best can't be in it. The bound is an assignment problem
 in which only the connections that are not decided yet are counted too kindly. Calls of tools that
 no chain ties together are searched apart from each other.
+
+Some dozens of chains against some hundreds of calls can keep the search busy for ever. It ends
+after a fixed amount of work, and the pairs are then taken from the bound, row by row: still the
+best in all that comes before connected confirms, and no promise for the rest.
 """
 
 from __future__ import annotations
@@ -12,22 +16,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from fc_eval.judge.align import Candidates, Pairs, Scores
 from fc_eval.judge.assignment import Assignment, assign
+
+_MOST_CELLS: Final = 3_000_000  # some seconds of work
 
 _Links: TypeAlias = Mapping[int, AbstractSet[int | None]]
 """For golden calls, by index, the link values with which they count as connected."""
 
 
-def pair_freely(candidates: Candidates) -> Pairs:
-    """The best pairs in any order (see `judge.align` for what is best)."""
+def pair_freely(candidates: Candidates, *, most_cells: int = _MOST_CELLS) -> Pairs:
+    """The best pairs in any order (see `judge.align` for what is best).
+
+    Args:
+        candidates: What there is to pair.
+        most_cells: Size of all assignment problems together from which on a search ends early.
+            Ten golden calls against forty actual ones take some ten thousand.
+    """
     scores = Scores(candidates)
     found: dict[int, int | None] = {}
     for tools in _tied_tools(candidates):
         rows = [index for index, call in enumerate(candidates.golden) if call.tool in tools]
-        found |= _Search(candidates, scores, rows).pairs()
+        found |= _Search(candidates, scores, rows, most_cells).pairs()
     return tuple(found[index] for index in range(len(candidates.golden)))
 
 
@@ -63,6 +75,11 @@ class _Way:
         nothing = range(width, width + len(self.rows))
         return self.score - min(self.solution.detour(line, column) for column in nothing)
 
+    def choice(self, row: int) -> int | None:
+        """The actual call that *row* has here."""
+        column = self.solution.columns[self.rows.index(row)]
+        return next((at for at, other in self.columns.items() if other == column), None)
+
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
@@ -71,8 +88,12 @@ class _Bound:
     ways: Sequence[_Way]
 
     @property
+    def tightest(self) -> _Way:
+        return min(self.ways, key=lambda way: way.score)
+
+    @property
     def score(self) -> int:
-        return min(way.score for way in self.ways)
+        return self.tightest.score
 
     def at_most(self, row: int, at: int | None) -> int:
         return min(way.at_most(row, at) for way in self.ways)
@@ -87,9 +108,12 @@ class _Search:
 
     Args:
         rows: The indices of the golden calls, in order; a confirm comes after its request.
+        most_cells: That of `pair_freely`.
     """
 
-    def __init__(self, candidates: Candidates, scores: Scores, rows: Sequence[int]) -> None:
+    def __init__(
+        self, candidates: Candidates, scores: Scores, rows: Sequence[int], most_cells: int
+    ) -> None:
         self._candidates = candidates
         self._scores = scores
         self._rows = rows
@@ -100,6 +124,7 @@ class _Search:
         self._chosen: dict[int, int | None] = {}
         self._taken: set[int] = set()
         self._missed = 0
+        self._cells_left = most_cells
 
     def pairs(self) -> dict[int, int | None]:
         bound = self._bound(0)
@@ -114,7 +139,19 @@ class _Search:
             }
             if self._reaches(0, 0, target):
                 return self._chosen
+            if self._cells_left < 0:
+                self._allowed = every
+                return self._pairs_of_bounds()
             target = self._missed
+
+    def _pairs_of_bounds(self) -> dict[int, int | None]:
+        """Give each row, in order, the call that the bound of it and the rows after it gives it.
+
+        A bound only errs in what is connected, so that nothing that ranks higher gets lost.
+        """
+        for depth, row in enumerate(self._rows):
+            self._choose(row, self._bound(depth).tightest.choice(row))
+        return self._chosen
 
     def _reaches(self, depth: int, gained: int, target: int) -> bool:
         """Whether the rows from *depth* on can be paired so that the whole reaches *target*."""
@@ -128,6 +165,8 @@ class _Search:
         for at in (*self._free(row), None):
             # Calls that are alike in everything but their position fail alike.
             likeness = self._likeness(at)
+            if self._cells_left < 0:
+                return False
             if likeness in failed or not self._is_enough(gained + bound.at_most(row, at), target):
                 continue
             self._choose(row, at)
@@ -226,4 +265,5 @@ class _Search:
             for at in free[row]:
                 line[columns[at]] = -self._pair_gain(row, at, links)
             costs.append(line)
+        self._cells_left -= len(costs) * (len(positions) + len(rows))
         return _Way(rows, columns, assign(costs))

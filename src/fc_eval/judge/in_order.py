@@ -3,20 +3,30 @@
 A table holds the best score for every golden call, every first actual call that it may have, and
 what the requests that still wait for their confirm returned. Where each request gets its confirm
 before the next one starts, as in every valid case, that is one returned value at a time, and the
-work grows with golden calls · actual calls · returned values.
+work grows with golden calls · actual calls · returned values. Where many wait at once, only the
+latest are told apart, so that the table stays small: which of several equally good pairs are
+connected is then found for those alone.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from fc_eval.judge.align import Candidates, Pairs, Scores
 
+_MOST_CELLS: Final = 1_000_000  # about a second of work
 
-def pair_in_order(candidates: Candidates) -> Pairs:
-    """The best pairs in golden order (see `judge.align` for what is best)."""
-    return _Table(candidates).pairs()
+
+def pair_in_order(candidates: Candidates, *, most_cells: int = _MOST_CELLS) -> Pairs:
+    """The best pairs in golden order (see `judge.align` for what is best).
+
+    Args:
+        candidates: What there is to pair.
+        most_cells: Size of the table from which on not every open request is told apart: golden
+            calls · actual calls · combinations of returned values. One of them always is.
+    """
+    return _Table(candidates, most_cells).pairs()
 
 
 _OpenRequests: TypeAlias = tuple[tuple[int, int], ...]
@@ -26,11 +36,17 @@ _OpenRequests: TypeAlias = tuple[tuple[int, int], ...]
 class _Table:
     """The best scores from each point on, and the way through them."""
 
-    def __init__(self, candidates: Candidates) -> None:
+    def __init__(self, candidates: Candidates, most_cells: int) -> None:
         self._candidates = candidates
         self._scores = Scores(candidates)
         self._size = len(self._candidates.calls)
-        self._used = set(self._candidates.used)
+        # What no call was ever given is as good as nothing, and keeps the table small.
+        self._known = set(candidates.used) & set(candidates.offered) - {None}
+        self._most_open = 1
+        cells = len(candidates.golden) * self._size * (len(self._known) + 1)
+        while self._known and cells * (len(self._known) + 1) <= most_cells:
+            cells *= len(self._known) + 1
+            self._most_open += 1
         self._best_from = cache(self._compute_best_from)
 
     def pairs(self) -> Pairs:
@@ -83,10 +99,9 @@ class _Table:
         if position is None or index not in self._scores.confirm_of:
             return kept
         offered = self._candidates.offered[position]
-        # What no call was ever given is as good as nothing, and keeps the table small.
-        if offered is None or offered not in self._used:
+        if offered is None or offered not in self._known:
             return kept
-        return (*kept, (index, offered))
+        return (*kept, (index, offered))[-self._most_open :]
 
     def _owner(self, index: int) -> int:
         owner = self._candidates.owners[index]

@@ -8,7 +8,7 @@ something that exists is asked in `judge.check`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
 from enum import IntEnum
 from typing import TypeAlias
@@ -51,12 +51,29 @@ def compare(rule: ParamRule, actual: JsonValue, golden: JsonValue) -> Agreement:
         return _equal_if(not is_empty(actual))
     if nests_too_deep(actual) or nests_too_deep(golden):
         return Agreement.OTHER_FORMAT
+    if rule is ParamRule.EXACT:
+        return _equal_if(normal_form(actual) == normal_form(golden))
     return _compare(actual, golden, _LEAF_RULES[rule])
 
 
 def equal(actual: JsonValue, golden: JsonValue) -> bool:
     """Whether two values agree under `exact`."""
     return compare(ParamRule.EXACT, actual, golden) is Agreement.EQUAL
+
+
+def normal_form(value: JsonValue) -> Hashable:
+    """What two values have in common exactly where they agree under `exact`.
+
+    Long lists are compared by it without comparing every item with every other. *value* must not
+    be nested too deep (see `records.text.nests_too_deep`).
+    """
+    if isinstance(value, Mapping):
+        return "object", frozenset((key, normal_form(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return "list", frozenset(map(normal_form, value))
+    # JSON has booleans beside numbers, while Python counts True as the integer 1. An integer and
+    # a float that are equal have the same hash in Python, whatever their size.
+    return ("boolean", value) if isinstance(value, bool) else value
 
 
 def is_empty(value: JsonValue) -> bool:
@@ -75,11 +92,7 @@ def _compare(actual: JsonValue, golden: JsonValue, leaf: LeafRule) -> Agreement:
         if not isinstance(actual, list):
             return Agreement.OTHER_VALUE
         return _compare_lists(actual, golden, leaf)
-    # JSON has booleans beside numbers, while Python counts True as the integer 1.
-    if isinstance(golden, bool) or isinstance(actual, bool):
-        return _equal_if(actual is golden)
-    # Python compares an integer with a float exactly, whatever their size.
-    return _equal_if(bool(actual == golden))
+    return _equal_if(normal_form(actual) == normal_form(golden))
 
 
 def _compare_objects(
@@ -98,10 +111,6 @@ def _compare_lists(actual: list[JsonValue], golden: list[JsonValue], leaf: LeafR
     by_actual = max(min(row) for row in table)
     by_golden: Agreement = max(min(column) for column in zip(*table, strict=True))
     return max(by_actual, by_golden)
-
-
-def _exact(actual: JsonValue, golden: str) -> Agreement:
-    return _equal_if(isinstance(actual, str) and actual == golden)
 
 
 def _normalized_str(actual: JsonValue, golden: str) -> Agreement:
@@ -130,7 +139,6 @@ def _normalized_date(actual: JsonValue, golden: str) -> Agreement:
 
 
 _LEAF_RULES: Mapping[ParamRule, LeafRule] = {
-    ParamRule.EXACT: _exact,
     ParamRule.NORMALIZED_STR: _normalized_str,
     ParamRule.NORMALIZED_DATE: _normalized_date,
     ParamRule.CONTAINS: _contains,

@@ -5,6 +5,7 @@ In a session without case files nothing but this module, the options and the fix
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,12 @@ import pytest
 
 from fc_eval.errors import FcEvalError
 from fc_eval.plugin import fixtures
-from fc_eval.plugin.discover import case_files
+from fc_eval.plugin.discover import case_files, is_about_bfcl
 from fc_eval.plugin.options import (
     EVALUATION,
     add_options,
+    bfcl_data,
+    bfcl_names,
     read_settings,
     wants_cases_only,
     wants_command,
@@ -51,11 +54,29 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.pluginmanager.register(fixtures, "fc_eval.fixtures")
+    if bfcl_names(config):
+        from fc_eval.bfcl.entries import PIPELINES, SUBSETS
+
+        for name in SUBSETS:
+            config.addinivalue_line("markers", f"{name}: an entry of this BFCL subset")
+        for name in PIPELINES:
+            config.addinivalue_line("markers", f"{name}: an entry of this BFCL pipeline")
+    data = bfcl_data(config)
+    if data is not None:
+        from fc_eval.bfcl.data import using_data
+
+        session = ExitStack()
+        session.enter_context(using_data(data))
+        config.add_cleanup(session.close)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """Do an offline command in the place of a test run, where one was asked for."""
+    """Do a command in the place of a test run, where one was asked for."""
+    if config.getoption("fc_bfcl_fetch"):
+        from fc_eval.plugin.fetch import fetch_data
+
+        return fetch_data(config)
     if not wants_command(config):
         return None
     from fc_eval.plugin.commands import run_command
@@ -68,8 +89,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Check suite, domain and model before workers start and before anything is sent."""
     config = session.config
     try:
-        files = case_files(config)
-        if files:
+        files = [] if is_about_bfcl(config) else case_files(config)
+        if files or bfcl_names(config):
             from fc_eval.plugin.session import begin
 
             begin(config, read_settings(config), files)

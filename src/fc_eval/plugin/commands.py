@@ -22,7 +22,7 @@ from fc_eval.files import REPORT, RUNS_FOLDER, read_raw_run, read_report, write_
 from fc_eval.plugin import calibrate
 from fc_eval.plugin.options import EVALUATION
 from fc_eval.plugin.session import Evaluation
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.report import ReportV1
 from fc_eval.records.run import RawRunV1
 from fc_eval.report.calibration_lines import consistency_lines, cost_lines
@@ -112,13 +112,15 @@ def _show(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:
         names = {item.name for item in session.items}
         chosen = tuple(result for result in report.results if result.case_id in names)
 
-    def find(case_id: str) -> Case | None:
+    def find(case_id: str) -> AnyCase | None:
         case = evaluation.by_id.get(case_id)
         digest = run.selection.case_digests.get(case_id)
         return case if case is not None and case.digest == digest else None
 
     verbose = session.config.get_verbosity() > 0
-    yield from show_lines(run, replace(report, results=chosen), find, verbose=verbose)
+    shown = replace(report, results=chosen)
+    explain = evaluation.suite.explain
+    yield from show_lines(run, shown, find, verbose=verbose, explain=explain)
     yield f"run {run.run_id} of {report.model_slug}, {run.started_at}"
     yield from report_lines(report)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fc_eval.errors import ConfigError
-from fc_eval.plugin.options import wants_cases_only
+from fc_eval.plugin.options import bfcl_names, wants_cases_only
 
 
 def case_files(config: pytest.Config) -> list[Path]:
@@ -39,6 +39,30 @@ def case_files(config: pytest.Config) -> list[Path]:
             "arguments",
         )
     return chosen
+
+
+def is_about_bfcl(config: pytest.Config) -> bool:
+    """Whether the session is about BFCL entries; then nothing is left to find in folders.
+
+    Raises:
+        ConfigError: Arguments were given beside `--fc-bfcl`.
+    """
+    if not bfcl_names(config):
+        if config.getoption("fc_bfcl") is not None:
+            raise ConfigError("--fc-bfcl names no subset", fix="write --fc-bfcl offline")
+        if config.getoption("fc_predictions"):
+            raise ConfigError(
+                "--fc-predictions needs to know what was answered", fix="add --fc-bfcl NAMES"
+            )
+        return False
+    given = config.args_source is config.ArgsSource.ARGS and config.args
+    if given and not hasattr(config, "workerinput"):
+        raise ConfigError(
+            f"--fc-bfcl takes no arguments, and {config.args[0]} is one: no such file exists",
+            fix="select entries with -k and -m, such as -k simple_python_0 or -m irrelevance",
+        )
+    config.args = []
+    return True
 
 
 def matching_files(config: pytest.Config) -> list[Path]:

@@ -22,7 +22,10 @@ def _evaluation(config: pytest.Config, name: str) -> Any:
 @pytest.fixture(scope="session")
 def fc_domain(pytestconfig: pytest.Config) -> Any:
     """The domain that `pytest_fc_domain` gave."""
-    return _evaluation(pytestconfig, "fc_domain").domain
+    evaluation = _evaluation(pytestconfig, "fc_domain")
+    if evaluation.settings.bfcl:
+        pytest.fail("fc_domain is of cases: each BFCL entry has its own tools", pytrace=False)
+    return evaluation.domain
 
 
 @pytest.fixture

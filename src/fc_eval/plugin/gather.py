@@ -8,13 +8,10 @@ line in the journal as a run ends, one raw run and one report at the end.
 from __future__ import annotations
 
 import json
-import platform
 import threading
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +20,12 @@ import pytest
 from fc_eval.errors import FcEvalError
 from fc_eval.files import RAW_RUN, REPORT, run_folder, write_raw_run, write_report
 from fc_eval.journal import Journal, JournalHeader
+from fc_eval.plugin.stored import this_harness, utc_now
 from fc_eval.records.codec import canonical
 from fc_eval.records.report import ReportV1
 from fc_eval.records.run import (
     ErrorCode,
     ErrorKind,
-    Harness,
     RawRunV1,
     RunError,
     Selection,
@@ -95,7 +92,7 @@ class RunLog:
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
-        self._started_at = _now()
+        self._started_at = utc_now()
         self._traces: dict[tuple[str, int], Trace] = {}
         self._journal: Journal | None = None
         self._header: JournalHeader | None = None
@@ -140,12 +137,7 @@ class RunLog:
         return JournalHeader(
             run_id=uuid.uuid4().hex[:12],
             started_at=self._started_at,
-            harness=Harness(
-                name="pytest-fc-eval",
-                version=version("pytest-fc-eval"),
-                python=platform.python_version(),
-                pytest=pytest.__version__,
-            ),
+            harness=this_harness(),
             model=evaluation.model_block,
             input_hashes=evaluation.input_hashes,
             selection=selection,
@@ -189,7 +181,7 @@ class RunLog:
             raise ValueError("finish was called before open")
         self.check()
         with self._lock:
-            run = self._header.to_run(self._traces.values(), finished_at=_now())
+            run = self._header.to_run(self._traces.values(), finished_at=utc_now())
         report = self._evaluation.compare(self._evaluation.judge(run))
         redact = self._evaluation.redactor.value
         artifacts = Artifacts(
@@ -204,7 +196,3 @@ class RunLog:
         """Let go of the journal, whatever happened."""
         if self._journal is not None:
             self._journal.close()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

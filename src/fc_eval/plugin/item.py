@@ -6,7 +6,7 @@ is raised in setup, since pytest calls a failure there an error: the model was n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,10 +20,8 @@ from _pytest._code.code import (
 )
 
 from fc_eval.calibration.compare import Gate
-from fc_eval.judge.diff import render_diff
-from fc_eval.judge.verdict import judge_case
 from fc_eval.plugin.options import GateMode
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.run import Status, Trace
 from fc_eval.records.verdict import Judgement, Verdict
 from fc_eval.report.failures import agent_error_lines
@@ -40,12 +38,22 @@ class AgentRunError(Exception):
     """The agent's run ended without a measurement."""
 
 
-def _exercise(fc_domain: Any, fc_sandbox: Any, fc_agent: Any) -> None:
+def _exercise_case(fc_domain: Any, fc_sandbox: Any, fc_agent: Any) -> None:
     """What a case asks of pytest's fixtures; `CaseItem.runtest` does the work."""
 
 
+def _exercise_entry(fc_agent: Any) -> None:
+    """As `_exercise_case`, for a benchmark's entry."""
+
+
+_EXERCISES: dict[tuple[str, ...], Callable[..., None]] = {
+    ("fc_domain", "fc_sandbox", "fc_agent"): _exercise_case,
+    ("fc_agent",): _exercise_entry,
+}
+
+
 class CaseItem(pytest.Function):
-    """A line of a case file.
+    """A line of a case file, or an entry of a benchmark.
 
     A `pytest.Function`, so that fixtures, autouse fixtures and other plugins treat it as any test.
     """
@@ -55,20 +63,22 @@ class CaseItem(pytest.Function):
         name: str,
         parent: Any,
         *,
-        case: Case,
+        case: AnyCase,
         line: int,
         evaluation: Evaluation,
         **kwargs: Any,
     ) -> None:
-        super().__init__(name, parent, callobj=_exercise, **kwargs)
+        callobj = _EXERCISES[evaluation.suite.fixtures]
+        super().__init__(name, parent, callobj=callobj, **kwargs)
+        self.file = parent
         self.case = case
         self.line = line
         self.evaluation = evaluation
         self.traces: tuple[Trace, ...] = ()
         self.judgements: tuple[Judgement, ...] = ()
         self.waited_s = 0.0
-        self.add_marker(pytest.mark.fc(**self._fields()))
-        for tag in self._tags():
+        self.add_marker(pytest.mark.fc(**evaluation.suite.fields_of(case)))
+        for tag in evaluation.suite.tags_of(case):
             self.add_marker(tag)
         if evaluation.baseline_says(case) is Gate.KNOWN_FAILURE:
             # Agent errors are no known failures: only a FAIL is excused.
@@ -81,25 +91,6 @@ class CaseItem(pytest.Function):
             # A mark, since pytest then names the case's line and not this one.
             self.add_marker(pytest.mark.skip(reason=reason))
 
-    def _fields(self) -> dict[str, Any]:
-        case = self.case
-        return {
-            "id": case.id,
-            "dimension": case.dimension.value,
-            "category": case.category,
-            "instruction": case.instruction,
-            "db_fixture": case.context.db_fixture,
-            "notes": case.context.notes,
-            "order_sensitive": case.golden.order_sensitive,
-            "negative": case.negative,
-            "skip": case.skip,
-            "skip_reason": case.skip_reason,
-        }
-
-    def _tags(self) -> Sequence[str]:
-        tags = [self.case.dimension.value.lower()]
-        return [*tags, "negative"] if self.case.negative else tags
-
     @property
     def elapsed_s(self) -> float:
         """What the agent's runs took, however much of it this item had to wait for."""
@@ -107,7 +98,12 @@ class CaseItem(pytest.Function):
 
     def reportinfo(self) -> tuple[Any, int, str]:
         """The file, the line counted from 0, and the case's id."""
-        return self.path, self.line - 1, self.name
+        return self.config.rootpath / self.file.nodeid, self.line - 1, self.name
+
+    @property
+    def ihook(self) -> Any:
+        """The hooks of its file."""
+        return self.file.ihook
 
     def setup(self) -> None:
         """Fill the fixtures, then await the agent's runs.
@@ -152,7 +148,7 @@ class CaseItem(pytest.Function):
 
     def judge(self, trace: Trace) -> Judgement:
         """The verdict on one run."""
-        return judge_case(self.case, trace, self.evaluation.domain)
+        return self.evaluation.suite.judge(self.case, trace)
 
     def repr_failure(
         self, excinfo: ExceptionInfo[BaseException], style: Any = None
@@ -178,7 +174,7 @@ class CaseItem(pytest.Function):
 
     def explain(self, trace: Trace, judgement: Judgement, *, verbose: bool) -> list[str]:
         """The diff of one failed run."""
-        return render_diff(self.case, trace, judgement, verbose=verbose)
+        return self.evaluation.suite.explain(self.case, trace, judgement, verbose=verbose)
 
     def _error_lines(self) -> list[str]:
         broken = (t for t in self.traces if t.status is Status.AGENT_ERROR)

@@ -45,6 +45,9 @@ class Settings:
 
     `gate` is None where nothing was chosen, so that a baseline may decide. `model` is the name of
     a profile, None where none was chosen. `environ` is the environment with `.env` under it.
+    `baseline_of_session` is the baseline where it was named for this session and not by the
+    project. `bfcl` holds the names of subsets and pipelines; where it is empty, the session is
+    about case files.
     """
 
     rootdir: Path
@@ -62,8 +65,17 @@ class Settings:
     lock: bool
     write_review: bool
     baseline: str | None
+    baseline_of_session: str | None
     replay: Path | None
     resume: Path | None
+    bfcl: tuple[str, ...] = ()
+    bfcl_data: Path | None = None
+    predictions: Path | None = None
+
+    @property
+    def sends_nothing(self) -> bool:
+        """Whether all runs are there already, so that no model is asked."""
+        return self.replay is not None or self.predictions is not None
 
     @property
     def table_name(self) -> str:
@@ -162,6 +174,25 @@ def add_options(parser: pytest.Parser) -> None:
         help="print a stored run: summary, diffs, exchanges; -k and -m select cases",
     )
     group.addoption(
+        "--fc-bfcl",
+        dest="fc_bfcl",
+        metavar="NAMES",
+        help="be about BFCL v4 entries instead of case files: subsets and pipelines (offline, "
+        "production, live), comma separated; select entries with -k and -m",
+    )
+    group.addoption(
+        "--fc-bfcl-fetch",
+        action="store_true",
+        dest="fc_bfcl_fetch",
+        help="get the data of BFCL v4 once, with pip, into the user's cache",
+    )
+    group.addoption(
+        "--fc-predictions",
+        dest="fc_predictions",
+        metavar="FILE",
+        help="with --fc-bfcl: score answers made elsewhere, JSONL or official result files",
+    )
+    group.addoption(
         "--fc-concurrency",
         dest="fc_concurrency",
         metavar="K",
@@ -176,6 +207,11 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("fc_model", "the model profile to use", default="")
     parser.addini("fc_gate", "what fails the session: cases, baseline or none", default="")
     parser.addini("fc_baseline", "the baseline to compare with", default="")
+    parser.addini(
+        "fc_bfcl_data",
+        "the unpacked package folder bfcl_eval, or its data folder, from the rootdir",
+        default="",
+    )
     parser.addini("fc_repeat", "how often each case is run", default="")
     parser.addini("fc_concurrency", "agent runs in flight in one process", default="")
     parser.addini(
@@ -216,8 +252,12 @@ def read_settings(config: pytest.Config) -> Settings:
         lock=lock,
         write_review=bool(config.getoption("fc_write_review")),
         baseline=pick("fc_baseline", str, None),
+        baseline_of_session=config.getoption("fc_baseline") or environ.get("FC_BASELINE"),
         replay=_path(config, "fc_replay"),
         resume=_path(config, "fc_resume"),
+        bfcl=bfcl_names(config),
+        bfcl_data=bfcl_data(config),
+        predictions=_predictions(config),
     )
 
 
@@ -262,6 +302,31 @@ def _share(text: str) -> float:
 def _path(config: pytest.Config, name: str) -> Path | None:
     text = config.getoption(name)
     return None if text is None else Path(config.invocation_params.dir, text)
+
+
+def bfcl_names(config: pytest.Config) -> tuple[str, ...]:
+    """The subsets and pipelines that the session is about; empty where it is about cases."""
+    names = (config.getoption("fc_bfcl") or "").split(",")
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+def bfcl_data(config: pytest.Config) -> Path | None:
+    """The folder that the ini value names, made absolute."""
+    named = config.getini("fc_bfcl_data")
+    return config.rootpath / named if named else None
+
+
+def _predictions(config: pytest.Config) -> Path | None:
+    path = _path(config, "fc_predictions")
+    if path is None:
+        return None
+    for other in ("replay", "resume"):
+        if config.getoption(f"fc_{other}"):
+            raise ConfigError(
+                f"--fc-predictions and --fc-{other} both say where the runs come from",
+                fix="leave one of them out",
+            )
+    return path
 
 
 def wants_cases_only(config: pytest.Config) -> bool:

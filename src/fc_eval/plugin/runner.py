@@ -17,7 +17,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
-from fc_eval.agent.loop import ModelAgent
+from fc_eval.agent.profile import ModelProfile
+from fc_eval.agent.protocol import ChatClient
 from fc_eval.agent.run import DEADLINE_S, run_case
 from fc_eval.agent.task import Agent, Task
 from fc_eval.client import open_client
@@ -83,7 +84,10 @@ class Runner:
         sandboxes = self._job(item).sandboxes
         if sandboxes:
             return next(iter(sandboxes.values()))
-        return self._evaluation.domain.make_sandbox(item.case)
+        return self._make_sandbox(item)
+
+    def _make_sandbox(self, item: CaseItem) -> Sandbox:
+        return self._evaluation.suite.setting_of(item.case).domain.make_sandbox(item.case)
 
     def traces_of(self, item: CaseItem) -> tuple[Trace, ...]:
         """What the agent did on this item's case; waits for it.
@@ -107,12 +111,11 @@ class Runner:
     def _job(self, item: CaseItem) -> _Job:
         job = self._jobs.get(item)
         if job is None:
-            make = self._evaluation.domain.make_sandbox
             stored = self._evaluation.stored_traces(item.case)
             due = (n for n in range(1, self._evaluation.repeats + 1) if n not in stored)
             # A replay has nothing due: a run that was not recorded can't be made.
-            replayed = self._evaluation.settings.replay is not None
-            job = _Job({} if replayed else {repeat: make(item.case) for repeat in due})
+            nothing_due = self._evaluation.settings.sends_nothing
+            job = _Job({} if nothing_due else {n: self._make_sandbox(item) for n in due})
             self._jobs[item] = job
         return job
 
@@ -125,7 +128,10 @@ class Runner:
             return
         ahead = self._lookahead
         for later in self._order[position + 1 : position + 1 + ahead]:
-            if not self._shares_agent(item, later) or self._evaluation.skip_reason(later.case):
+            started = later in self._jobs and self._jobs[later].futures
+            if started or not self._shares_agent(item, later):
+                continue
+            if self._evaluation.skip_reason(later.case):
                 continue
             self._start(later, agent)
 
@@ -162,9 +168,11 @@ class Runner:
         executor: Executor | None,
     ) -> Callable[[], Coroutine[Any, Any, Trace]]:
         profile = self._evaluation.profile
+        setting = self._evaluation.suite.setting_of(item.case)
         return lambda: run_case(
             item.case,
-            domain=self._evaluation.domain,
+            domain=setting.domain,
+            messages=setting.messages,
             agent=agent,
             sandbox=sandbox,
             clock=self._clock,
@@ -224,24 +232,28 @@ class Runner:
 
 
 class _LazyModelAgent:
-    """The agent loop over the session's model, whose client opens with the first case."""
+    """The session's model, whose client opens with the first case."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
-        self._opening: asyncio.Task[ModelAgent] | None = None
+        self._opening: asyncio.Task[ChatClient] | None = None
 
     async def __call__(self, task: Task) -> str | None:
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._open())
-        agent = await asyncio.shield(self._opening)
-        return await agent(task)
+        client = await asyncio.shield(self._opening)
+        return await self._evaluation.suite.answer(client, self._profile, task)
 
-    async def _open(self) -> ModelAgent:
+    @property
+    def _profile(self) -> ModelProfile:
         profile = self._evaluation.profile
         assert profile is not None, "a session without a model has an fc_agent of its own"
+        return profile
+
+    async def _open(self) -> ChatClient:
         settings = self._evaluation.settings
-        client = open_client(profile, settings.environ, root=settings.rootdir)
-        return ModelAgent(await self._evaluation.runner.engine.enter(client), profile)
+        client = open_client(self._profile, settings.environ, root=settings.rootdir)
+        return await self._evaluation.runner.engine.enter(client)
 
 
 def _steps_wise(evaluation: Evaluation) -> bool:
@@ -250,7 +262,7 @@ def _steps_wise(evaluation: Evaluation) -> bool:
 
 def overrides(item: CaseItem, name: str) -> bool:
     """Whether the project put a fixture of its own in the place of ours."""
-    return not _is_ours(_last_definition(item, name))
+    return name in item.fixturenames and not _is_ours(_last_definition(item, name))
 
 
 def must_wait_its_turn(item: CaseItem) -> bool:

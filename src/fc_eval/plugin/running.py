@@ -43,6 +43,17 @@ class Running:
             config.hook.pytest_deselected(items=out)
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Put in what no folder holds."""
+        report = yield
+        if isinstance(collector, pytest.Session):
+            nodes = self._evaluation.suite.collect(collector, self._evaluation)
+            report.result = [*(report.result or ()), *nodes]
+        return report
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Tell the runner what comes; end it with the loop, whatever ends that."""
         self._evaluation.runner.plan(_cases_of(session.items))

@@ -18,29 +18,28 @@ import pytest
 
 from fc_eval.agent.profile import EndpointClass, ModelProfile, parse_profile
 from fc_eval.calibration.compare import BaselineGate, Gate, compare_with_baseline
-from fc_eval.cases.check import Suite, validate
 from fc_eval.client import find_key, secrets_of
 from fc_eval.client.redact import Redactor
-from fc_eval.domains.load import relative_to
 from fc_eval.domains.protocol import Domain
-from fc_eval.errors import CaseError, ConfigError
-from fc_eval.files import BaselineFiles, read_baseline, read_bytes
-from fc_eval.plugin.discover import has_own_agent, matching_files
+from fc_eval.errors import ConfigError
+from fc_eval.files import BaselineFiles, read_baseline
+from fc_eval.plugin.case_suite import CaseSuite, open_case_suite
+from fc_eval.plugin.discover import has_own_agent
 from fc_eval.plugin.options import EVALUATION, GateMode, Settings
-from fc_eval.plugin.stored import StoredRun, open_replay, open_resume
+from fc_eval.plugin.stored import StoredRun, open_predictions, open_replay, open_resume
+from fc_eval.plugin.suite import Suite
 from fc_eval.records.baseline import BaselineV1
-from fc_eval.records.case import Case
+from fc_eval.records.case import AnyCase
 from fc_eval.records.codec import JsonValue
 from fc_eval.records.report import ReportV1
 from fc_eval.records.run import InputHashes, RawRunV1, Trace
-from fc_eval.report.build import build_report
-from fc_eval.report.inputs import hash_inputs
 
 if TYPE_CHECKING:
     from fc_eval.plugin.runner import Runner
 
-SUITE_FILE = "suite.json"
 DEFAULT_BASELINE = "baselines/baseline.json"
+BFCL_BASELINE = "baselines/bfcl-{}/baseline.json"
+"""A benchmark's baseline lies beside that of the cases, one for each selection of subsets."""
 _SECRET_NAME = re.compile("key|token|secret|passw|credential", re.IGNORECASE)
 WORKER_INPUT = "fc_eval_inputs"
 """The key under which the controller tells its workers what they must find as well."""
@@ -48,7 +47,7 @@ WORKER_INPUT = "fc_eval_inputs"
 
 @dataclass(kw_only=True, eq=False)
 class Evaluation:
-    """A checked suite, its domain, and the model that it is run on.
+    """A checked suite, and the model that it is run on.
 
     `profile` is None where the project brings an `fc_agent` of its own and chooses no model.
     `distributed` is true on the controller of workers, `worker` in one of them.
@@ -56,9 +55,7 @@ class Evaluation:
 
     config: pytest.Config
     settings: Settings
-    files: tuple[Path, ...]
-    domain: Domain
-    suite: Suite
+    suite: Suite[Any]
     profile: ModelProfile | None
     profiles: Mapping[str, ModelProfile]
     baseline: BaselineV1 | None
@@ -106,7 +103,7 @@ class Evaluation:
         baseline = self.own_baseline if self.gate is GateMode.BASELINE else None
         return None if baseline is None else BaselineGate(baseline)
 
-    def baseline_says(self, case: Case) -> Gate:
+    def baseline_says(self, case: AnyCase) -> Gate:
         """What the baseline says of *case* under this session's gate."""
         gate = self._baseline_gate
         return Gate.UNGATED if gate is None else gate.gate_of(case)
@@ -125,11 +122,21 @@ class Evaluation:
 
     def claims(self, path: Path) -> bool:
         """Whether *path* is one of this session's case files."""
-        return path in self.files
+        return self.suite.claims(path)
 
-    def lines_of(self, path: Path) -> Sequence[tuple[int, Case]]:
-        """The cases of a file with their line numbers, in order."""
-        return self.suite.files[self.shown(path)]
+    @property
+    def domain(self) -> Domain:
+        """The domain that the cases play in.
+
+        Raises:
+            ConfigError: They are entries of a benchmark, each with tools of its own.
+        """
+        if isinstance(self.suite, CaseSuite):
+            return self.suite.domain
+        raise ConfigError(
+            "a session about BFCL has no domain: each entry brings its own tools",
+            fix="leave --fc-bfcl out",
+        )
 
     def near(self, path: Path) -> str:
         """*path* as a user would type it: from the current folder, where it is below that."""
@@ -147,12 +154,8 @@ class Evaluation:
         )
         return [path for path in dict.fromkeys(paths) if path.exists()]
 
-    def shown(self, path: Path) -> str:
-        """*path* as it is shown: from the rootdir, with forward slashes."""
-        return _shown(path, self.settings)
-
     @cached_property
-    def by_id(self) -> Mapping[str, Case]:
+    def by_id(self) -> Mapping[str, AnyCase]:
         """The cases of the suite by id."""
         return {case.id: case for case in self.suite.cases}
 
@@ -172,16 +175,13 @@ class Evaluation:
 
     def case_ids(self, node_ids: Sequence[str]) -> list[str]:
         """The case ids among pytest's node ids, in their order."""
-        names = {self.shown(path) for path in self.files}
         pairs = (node_id.partition("::") for node_id in node_ids)
-        return [case_id for name, _, case_id in pairs if name in names]
+        return [case_id for name, _, case_id in pairs if self.suite.has_file(name)]
 
     @cached_property
     def input_hashes(self) -> InputHashes:
         """The seven hashes that this session's verdicts depend on, as they are now."""
-        return hash_inputs(
-            self.suite.cases, self.domain, None if self.profile is None else self.profile.digest
-        )
+        return self.suite.hashes(None if self.profile is None else self.profile.digest)
 
     @property
     def model_name(self) -> str:
@@ -193,6 +193,8 @@ class Evaluation:
         """The class of the endpoint, never its address."""
         if self.settings.replay is not None:
             return "replayed"
+        if self.settings.predictions is not None:
+            return "answers from a file"
         if self.own_agent:
             return "the project's fc_agent"
         return "none" if self.profile is None else self.profile.endpoint_class.value
@@ -205,9 +207,12 @@ class Evaluation:
         agent = "fc_agent" if self.own_agent else "loop"
         if self.profile is None:
             return {"slug": "fc_agent", "agent": agent}
-        return {**self.profile.public(), "agent": agent}
+        block = {**self.profile.public(), "agent": agent}
+        if self.profile.schema_profile is not None and isinstance(self.suite, CaseSuite):
+            block["schema_changes"] = list(self.suite.schema_changes(self.profile))
+        return block
 
-    def skip_reason(self, case: Case) -> str | None:
+    def skip_reason(self, case: AnyCase) -> str | None:
         """Why *case* is not run in this session, None where it is."""
         if case.skip:
             return case.skip_reason
@@ -221,7 +226,7 @@ class Evaluation:
         return (
             self.profile is not None
             and not self.own_agent
-            and self.settings.replay is None
+            and not self.settings.sends_nothing
             and self.profile.endpoint_class is EndpointClass.REMOTE
         )
 
@@ -230,15 +235,15 @@ class Evaluation:
         """How often each case is run."""
         return self.settings.repeats if self.stored is None else self.stored.header.repeats
 
-    def stored_traces(self, case: Case) -> Mapping[int, Trace]:
+    def stored_traces(self, case: AnyCase) -> Mapping[int, Trace]:
         """The runs of *case* that need not be made, by repeat, since they are stored already."""
         return {} if self.stored is None else self.stored.traces.get(case.id, {})
 
-    def deselects(self, case: Case) -> bool:
+    def deselects(self, case: AnyCase) -> bool:
         """Whether a stored run leaves *case* out of this session."""
         return self.stored is not None and case.id not in self.stored.selected
 
-    def excuse(self, case: Case, *, runs: int, failed: int) -> str | None:
+    def excuse(self, case: AnyCase, *, runs: int, failed: int) -> str | None:
         """Why *failed* of *runs* FAILs of a case do not fail the session; None where they do.
 
         The baseline gate asks for a stable fail against a pass: a case that only sometimes fails
@@ -257,7 +262,7 @@ class Evaluation:
         Raises:
             ArtifactError: It has a case that the suite does not have.
         """
-        return build_report(run, self.suite.cases, self.domain)
+        return self.suite.report(run)
 
     def compare(self, report: ReportV1) -> ReportV1:
         """*report* with its comparison with the baseline, where there is one."""
@@ -282,8 +287,8 @@ class Evaluation:
 
     @property
     def fingerprint(self) -> str:
-        """What a worker must find as well: the bytes of files and the hashes of the rest."""
-        text = repr((sorted(self.suite.files), self.input_hashes))
+        """What a worker must find as well: the files, the hashes of all inputs, the model."""
+        text = repr((sorted(self.suite.files), self.input_hashes, self.model_block))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -304,21 +309,18 @@ def begin(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> N
 
 
 def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> Evaluation:
-    domain = _ask_for_domain(config, settings)
-    folders = {path.parent for path in files}
-    whole = [path for path in matching_files(config) if path.parent in folders]
-    texts = [(_shown(path, settings), _read_text(path, settings)) for path in whole]
-    suite = validate(files=texts, suite_text=_suite_text(files, settings), domain=domain)
+    suite = _open_suite(config, settings, files)
     profiles = all_profiles(settings)
     own_agent = has_own_agent(config)
     profile = _choose_profile(settings, profiles, own_agent=own_agent)
+    asks_a_model = profile is not None and not own_agent and not settings.sends_nothing
+    if profile is not None and asks_a_model:
+        suite.check_profile(profile)
     baseline = _baseline_path(settings, profile)
     worker_input = getattr(config, "workerinput", None)
     evaluation = Evaluation(
         config=config,
         settings=settings,
-        files=tuple(files),
-        domain=domain,
         suite=suite,
         profile=profile,
         profiles=profiles,
@@ -332,7 +334,10 @@ def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> E
         evaluation.stored = open_replay(settings.replay, evaluation.input_hashes)
     elif settings.resume is not None:
         evaluation.stored = open_resume(settings.resume, evaluation.input_hashes)
-    asks_a_model = profile is not None and not own_agent and settings.replay is None
+    elif settings.predictions is not None:
+        evaluation.stored = open_predictions(
+            settings.predictions, evaluation.suite.cases, evaluation.input_hashes
+        )
     if profile is not None and asks_a_model and settings.consent:
         find_key(profile, settings.environ)
     if worker_input is not None:
@@ -340,7 +345,19 @@ def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> E
     return evaluation
 
 
+def _open_suite(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> Suite[Any]:
+    if not settings.bfcl:
+        return open_case_suite(config, settings, files)
+    from fc_eval.plugin.bfcl_suite import open_bfcl_suite
+
+    return open_bfcl_suite(settings)
+
+
 def _baseline_path(settings: Settings, profile: ModelProfile | None) -> Path:
+    if settings.bfcl:
+        # What ini file and profiles name is the baseline of the project's cases.
+        own = BFCL_BASELINE.format("+".join(settings.bfcl))
+        return settings.rootdir / (settings.baseline_of_session or own)
     chosen = settings.baseline or (profile and profile.baseline) or DEFAULT_BASELINE
     return settings.rootdir / chosen
 
@@ -360,49 +377,6 @@ def _compare(expected: Any, evaluation: Evaluation) -> None:
         )
 
 
-def _shown(path: Path, settings: Settings) -> str:
-    return path.relative_to(settings.rootdir).as_posix()
-
-
-def _read_text(path: Path, settings: Settings) -> str:
-    data = read_bytes(path)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise CaseError(
-            f"this is no UTF-8: {error.reason}",
-            path=_shown(path, settings),
-            line=line,
-            fix="save the file as UTF-8",
-        ) from None
-
-
-def _suite_text(files: Sequence[Path], settings: Settings) -> tuple[str, str] | None:
-    for path in files:
-        suite_file = path.parent / SUITE_FILE
-        if suite_file.is_file():
-            return _shown(suite_file, settings), _read_text(suite_file, settings)
-    return None
-
-
-def _ask_for_domain(config: pytest.Config, settings: Settings) -> Domain:
-    with relative_to(settings.rootdir):
-        domain = config.hook.pytest_fc_domain(config=config)
-    if isinstance(domain, Domain):
-        return domain
-    problem = (
-        "no pytest_fc_domain hook gives the domain that the cases play in"
-        if domain is None
-        else f"pytest_fc_domain gave {type(domain).__name__}, expected fc_eval.Domain"
-    )
-    raise ConfigError(
-        problem,
-        path="conftest.py",
-        fix="write a function pytest_fc_domain(config) that returns fc_eval.Domain.build(...)",
-    )
-
-
 def all_profiles(settings: Settings) -> dict[str, ModelProfile]:
     """Every model profile of the project, by name.
 
@@ -417,7 +391,7 @@ def _choose_profile(
     settings: Settings, profiles: Mapping[str, ModelProfile], *, own_agent: bool
 ) -> ModelProfile | None:
     if settings.model is None:
-        if own_agent or settings.replay is not None:
+        if own_agent or settings.sends_nothing:
             return None
         raise ConfigError(
             "there are cases, but neither a model nor an fc_agent fixture of the project",

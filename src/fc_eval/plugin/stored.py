@@ -1,20 +1,28 @@
-"""Runs that are on disk already: replayed from a raw run, or resumed from a journal.
+"""Runs that are on disk already: replayed, resumed from a journal, or answers made elsewhere.
 
-Either way the stored traces take the place of agent runs, and the stored header says which cases
+In each case the stored traces take the place of agent runs, and the stored header says which cases
 the session is about. Nothing is mixed: what shaped the stored traces must be as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import hashlib
+import platform
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
-from fc_eval.errors import ArtifactError
+import pytest
+
+from fc_eval.errors import ArtifactError, ConfigError
 from fc_eval.files import RAW_RUN, REPORT, read_raw_run, read_report
 from fc_eval.journal import JournalHeader, read_journal
+from fc_eval.records.case import AnyCase
 from fc_eval.records.report import CaseResult, ReportV1
-from fc_eval.records.run import InputHashes, Status, Trace
+from fc_eval.records.run import Harness, InputHashes, Selection, Status, Trace
 
 REFUSED_IN_REPLAY = ("cases", "tools")
 """With another suite or other tools a stored trace answers another question."""
@@ -114,6 +122,82 @@ def open_resume(folder: Path, present: InputHashes) -> StoredRun:
         report=None,
         notes=(f"resumes run {header.run_id}: {len(kept)} of {due} are there", *stored.warnings),
     )
+
+
+def open_predictions(path: Path, cases: Sequence[AnyCase], present: InputHashes) -> StoredRun:
+    """Take answers to BFCL entries that were made elsewhere for a run.
+
+    Answers to subsets that the session is not about are left aside, with a note.
+
+    Args:
+        path: What `fc_eval.bfcl.predictions.read_predictions` reads.
+        cases: The entries of the session.
+        present: The hashes of this session's inputs.
+
+    Raises:
+        ConfigError: It can't be read, or it has an id that is none of BFCL's.
+    """
+    from fc_eval.bfcl.entries import SUBSETS
+    from fc_eval.bfcl.judging import trace_of
+    from fc_eval.bfcl.predictions import read_predictions
+
+    answers = read_predictions(path)
+    asked = {case.category for case in cases}
+    ids = {case.id for case in cases}
+    others = [name for name in answers if name not in ids]
+    aside = [
+        n for n in others if (subset := n.rpartition("_")[0]) in SUBSETS and subset not in asked
+    ]
+    unknown = [name for name in others if name not in set(aside)]
+    if unknown:
+        raise ConfigError(
+            f"{len(unknown)} predictions are of no BFCL entry, the first of {unknown[0]!r}",
+            path=path,
+            fix="correct the ids, or take the lines out",
+        )
+    traces = [trace_of(case.id, answers.get(case.id)) for case in cases]
+    missing = sum(trace.status is Status.AGENT_ERROR for trace in traces)
+    notes = [f"scores {len(traces) - missing} answers of {path.name}; nothing is sent"]
+    if missing:
+        notes.append(f"entries without an answer there, AGENT_ERROR not_run: {missing}")
+    if aside:
+        notes.append(f"answers to other subsets, left aside: {len(aside)}")
+    header = JournalHeader(
+        run_id=uuid.uuid4().hex[:12],
+        started_at=utc_now(),
+        harness=this_harness(),
+        model={"slug": f"predictions/{path.stem}", "agent": "predictions"},
+        input_hashes=replace(present, model_config=_content_digest(path)),
+        selection=Selection(
+            case_ids=tuple(case.id for case in cases),
+            suite_size=len(cases),
+            case_digests={case.id: case.digest for case in cases},
+        ),
+        repeats=1,
+    )
+    return StoredRun(
+        header=header, traces=_by_case(traces), folder=None, report=None, notes=tuple(notes)
+    )
+
+
+def _content_digest(path: Path) -> str:
+    files = sorted(path.rglob("*_result.json")) if path.is_dir() else [path]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def this_harness() -> Harness:
+    """What runs the cases here and now."""
+    return Harness(
+        name="pytest-fc-eval",
+        version=version("pytest-fc-eval"),
+        python=platform.python_version(),
+        pytest=pytest.__version__,
+    )
+
+
+def utc_now() -> str:
+    """The time in UTC as ISO 8601 text, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _by_case(traces: Iterable[Trace]) -> dict[str, dict[int, Trace]]:

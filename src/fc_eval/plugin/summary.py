@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fc_eval.judge.diff import render_diff
 from fc_eval.plugin.stored import moved_verdicts
 from fc_eval.records.report import CaseResult, ReportV1
 from fc_eval.records.verdict import Judgement, Verdict
@@ -32,6 +31,7 @@ def header_lines(evaluation: Evaluation) -> list[str]:
     else:
         facts.append(f"concurrency {evaluation.concurrency}")
     lines = [f"fc-eval: {', '.join(facts)}"]
+    lines.extend(f"fc-eval: {note}" for note in evaluation.suite.notes)
     if evaluation.needs_consent and not settings.consent:
         lines.append("fc-eval: the model is remote; without --fc-eval or EVAL_MODE=1 cases skip")
     if evaluation.stored is not None:
@@ -79,7 +79,8 @@ def _failure(
                 diff=result.diff,
                 warnings=result.warnings,
             )
-            yield from map(evaluation.redact, render_diff(case, trace, judgement, verbose=True))
+            lines = evaluation.suite.explain(case, trace, judgement, verbose=True)
+            yield from map(evaluation.redact, lines)
 
 
 def _moved(before: ReportV1, after: ReportV1) -> Iterator[str]:

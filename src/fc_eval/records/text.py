@@ -19,6 +19,9 @@ MAX_DEPTH = 100
 """Levels of nesting that a JSON value may have; a fixed number, since the limit of Python's own
 recursion depends on how deep the caller stands."""
 
+# Python refuses to write an integer of more than 4300 digits, and JSON's reader to read one.
+_MOST_BITS = 14_000
+
 # Assigned, "printable" for Python, and yet without a glyph: fillers and variation selectors.
 _INVISIBLE = frozenset(
     map(
@@ -68,6 +71,8 @@ def show_value(value: JsonValue, limit: int | None = 80) -> str:
         return f"'{printable(value, limit)}'"
     if nests_too_deep(value):
         return f"a value of more than {MAX_DEPTH} levels"
+    if has_endless_number(value):
+        return "a value with a number of too many digits"
     return printable(json.dumps(value, ensure_ascii=False, sort_keys=True), limit)
 
 
@@ -84,6 +89,17 @@ def nests_too_deep(value: JsonValue, limit: int = MAX_DEPTH) -> bool:
         if not level:
             return False
     return any(isinstance(item, Mapping | list) for item in level)
+
+
+def has_endless_number(value: JsonValue) -> bool:
+    """Whether an integer in *value* has more digits than Python writes down.
+
+    *value* must not be nested too deep (see `nests_too_deep`).
+    """
+    if isinstance(value, Mapping | list):
+        inner = value.values() if isinstance(value, Mapping) else value
+        return any(map(has_endless_number, inner))
+    return isinstance(value, int) and value.bit_length() > _MOST_BITS
 
 
 def columns(text: str) -> int:

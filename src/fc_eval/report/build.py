@@ -25,7 +25,6 @@ from fc_eval.report.faults import fault_of, golden_flags
 from fc_eval.report.inputs import hash_inputs
 from fc_eval.report.tally import coverage_of, statistics_of, summary_of
 
-
 AnyCaseT = TypeVar("AnyCaseT", bound=AnyCase)
 
 

@@ -21,7 +21,7 @@ from fc_eval.records.report import (
     Summary,
 )
 from fc_eval.records.text import columns, printable
-from fc_eval.report.benchmark_lines import benchmark_rows, benchmark_notes
+from fc_eval.report.benchmark_lines import benchmark_notes, benchmark_rows
 
 MEASURES = {
     Dimension.D1: "tool selection",
