@@ -131,3 +131,8 @@ def test_hostile_text_costs_linear_time() -> None:
 def test_what_is_no_json_value(value: Any) -> None:
     with pytest.raises(JsonFault):
         copy_json({"a": [value]})
+
+
+def test_an_integer_that_nobody_can_write_down_is_no_json() -> None:
+    with pytest.raises(JsonFault, match="digits"):
+        copy_json({"n": [10**5000]})

@@ -11,6 +11,7 @@ import jsonschema  # noqa: F401 - likewise
 
 import fc_eval.client.embedded
 import fc_eval.client.openai
+import fc_eval.plugin.bfcl_suite
 import fc_eval.plugin.collect
 import fc_eval.plugin.commands
 import fc_eval.plugin.runner

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from fc_eval.records.codec import JsonValue, canonical
-from fc_eval.records.text import MAX_DEPTH
+from fc_eval.records.text import MAX_DEPTH, has_endless_number
 
 MAX_DIGITS = 4300
 
@@ -80,6 +80,8 @@ def copy_json(value: object, *, depth: int = MAX_DEPTH) -> JsonValue:
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
+        if has_endless_number(value):
+            raise JsonFault("a number has more digits than can be written down")
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):

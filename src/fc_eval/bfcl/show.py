@@ -51,7 +51,7 @@ def render_answer(
         f"instruction: {page.text(entry.instruction)}",
         f"expected: {entry.rule.value}",
         *page.calls(entry, trace, judgement.diff),
-        f"final text: {'none' if trace.final_text is None else page.text(trace.final_text)}",
+        f"final text: {page.text(trace.final_text or '') or 'none'}",
     ]
 
 

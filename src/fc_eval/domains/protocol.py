@@ -8,6 +8,7 @@ exist, and a factory that makes a fresh sandbox for every case. How one is read 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -169,12 +170,7 @@ def _faults_of(error: Any) -> Iterator[SchemaFault]:
             yield SchemaFault(param=name, rule=rule, path=name or "", message=message)
         return
     if rule in ("additionalProperties", "unevaluatedProperties"):
-        # What patterns and subschemas allow is no property of this schema; the text tells.
-        known = set(error.schema.get("properties") or {})
-        extra = [
-            name for name in error.instance if name not in known and repr(name) in error.message
-        ]
-        for name in extra or [None]:
+        for name in _extra_names(rule, error) or [None]:
             yield SchemaFault(param=name, rule=rule, path=name or "", message=message)
         return
     if "propertyNames" in error.absolute_schema_path and isinstance(error.instance, str):
@@ -182,6 +178,16 @@ def _faults_of(error: Any) -> Iterator[SchemaFault]:
         yield SchemaFault(param=name, rule="propertyNames", path=name, message=message)
         return
     yield SchemaFault(param=None, rule=rule, path="", message=message)
+
+
+def _extra_names(rule: str, error: Any) -> list[str | None]:
+    known = set(error.schema.get("properties") or {})
+    unknown = [name for name in error.instance if name not in known]
+    if rule == "unevaluatedProperties":
+        # What subschemas allow is no property of this schema; only the text tells.
+        return [name for name in unknown if repr(name) in error.message]
+    patterns = [re.compile(text) for text in error.schema.get("patternProperties") or {}]
+    return [name for name in unknown if not any(p.search(name) for p in patterns)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,8 +269,11 @@ class Domain:
         elif (
             key in self.known_ids
             and value is not None
-            and not any(
-                type(value) is type(known) and value == known for known in self.known_ids[key]
-            )
+            and not any(_same_id(value, known) for known in self.known_ids[key])
         ):
             yield path
+
+
+def _same_id(value: JsonValue, known: JsonValue) -> bool:
+    # As everywhere in judging: 1 equals 1.0, and booleans are no numbers.
+    return isinstance(value, bool) is isinstance(known, bool) and bool(value == known)

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 from fc_eval.judge.align import Candidates, Pairs, Scores
 from fc_eval.judge.assignment import Assignment, assign
 
-_MOST_CELLS: Final = 3_000_000  # some seconds of work
+_MOST_CELLS: Final = 1_500_000  # some seconds of work
 
 _Links: TypeAlias = Mapping[int, AbstractSet[int | None]]
 """For golden calls, by index, the link values with which they count as connected."""

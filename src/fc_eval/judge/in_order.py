@@ -42,10 +42,11 @@ class _Table:
         self._size = len(self._candidates.calls)
         # What no call was ever given is as good as nothing, and keeps the table small.
         self._known = set(candidates.used) & set(candidates.offered) - {None}
+        values = len(self._known) + 1
+        cells = len(candidates.golden) * self._size * values
         self._most_open = 1
-        cells = len(candidates.golden) * self._size * (len(self._known) + 1)
-        while self._known and cells * (len(self._known) + 1) <= most_cells:
-            cells *= len(self._known) + 1
+        while self._most_open < len(candidates.golden) and cells * values <= most_cells:
+            cells *= values
             self._most_open += 1
         self._best_from = cache(self._compute_best_from)
 

@@ -64,6 +64,7 @@ class Runner:
         self._position: dict[CaseItem, int] = {}
         self._jobs: dict[CaseItem, _Job] = {}
         self._engine: Engine | None = None
+        self._discarded = 0
         self.on_trace: Callable[[Trace], None] = lambda trace: None
         self.model_agent: Agent = _LazyModelAgent(evaluation)
 
@@ -214,7 +215,7 @@ class Runner:
             self.on_trace(future.result())
 
     def close(self) -> int:
-        """Cancel what is in flight and end the loop.
+        """Cancel what is in flight and end the loop. May be called twice.
 
         Returns:
             How many runs were started and thrown away.
@@ -228,7 +229,8 @@ class Runner:
             if future.running()
         ]
         self._engine.close()
-        return sum(1 for future in under_way if future.cancelled() or future.exception())
+        self._discarded += sum(1 for run in under_way if run.cancelled() or run.exception())
+        return self._discarded
 
 
 class _LazyModelAgent:
