@@ -19,11 +19,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.bfcl.mutations import broken_tool_calls, mutate, right_calls, tool_calls
-from tests.bfcl.official import Official, as_result, find_official, load_official
-
 from fc_eval.bfcl.entries import SUBSETS, BfclEntry, load_entries
 from fc_eval.bfcl.score import score
+from tests.bfcl.mutations import broken_tool_calls, mutate, right_calls, tool_calls
+from tests.bfcl.official import Official, as_result, find_official, load_official
 
 Answer = tuple[BfclEntry, list[dict[str, Any]], list[dict[str, Any]]]
 """An entry, its answer for ours, and the same answer in the official shape."""

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.calibration.support import decided, locked, report_of, steady
-from tests.report.support import failing, make_call, make_case, make_run, passing
 
 from fc_eval.calibration.review import complete_review
 from fc_eval.errors import ArtifactError, CaseError
@@ -36,6 +34,8 @@ from fc_eval.files import (
     write_review,
     write_together,
 )
+from tests.calibration.support import decided, locked, report_of, steady
+from tests.report.support import failing, make_call, make_case, make_run, passing
 
 CASES = [make_case("case-one"), make_case("case-two")]
 RUN = make_run(CASES, [passing("case-one"), failing("case-two")])

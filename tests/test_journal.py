@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.support import failing, make_case, make_run, passing, skipped
 
 from fc_eval.errors import ArtifactError
 from fc_eval.journal import Journal, JournalHeader, read_journal
 from fc_eval.records.run import Trace
+from tests.report.support import failing, make_case, make_run, passing, skipped
 
 CASES = [make_case("case-one"), make_case("case-two")]
 RUN = make_run(CASES, [], complete=False)

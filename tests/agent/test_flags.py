@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.agent.support import TOOLSET, wire_call
 
 from fc_eval.agent.flags import is_narrated, notes_on_call, notes_on_text, text_dialect
 from fc_eval.records.flags import Flag
+from tests.agent.support import TOOLSET, wire_call
 
 NAMES = TOOLSET.names()
 NEAR, GLUED = Flag.NEAR_MISS_NAME, Flag.GLUED_NAME

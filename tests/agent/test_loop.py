@@ -7,6 +7,13 @@ import json
 from typing import Any
 
 import pytest
+
+from fc_eval.agent.loop import MAX_CALLS_PER_MESSAGE, ModelAgent
+from fc_eval.agent.profile import ToolMode
+from fc_eval.agent.protocol import EndpointError, ReadCall
+from fc_eval.agent.run import run_case
+from fc_eval.records.flags import Flag
+from fc_eval.records.run import ErrorKind, Exchange, RunError, Status, Trace
 from tests.agent.support import (
     EchoSandbox,
     FakeClock,
@@ -18,13 +25,6 @@ from tests.agent.support import (
     run,
     wire_call,
 )
-
-from fc_eval.agent.loop import MAX_CALLS_PER_MESSAGE, ModelAgent
-from fc_eval.agent.profile import ToolMode
-from fc_eval.agent.protocol import EndpointError, ReadCall
-from fc_eval.agent.run import run_case
-from fc_eval.records.flags import Flag
-from fc_eval.records.run import ErrorKind, Exchange, RunError, Status, Trace
 
 ORDER = '{"order_id": "W1"}'
 

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from tests.agent.support import TOOLSET, reply, wire_call
 
 from fc_eval.agent.native import PLACEHOLDER_NAME, NativeProtocol
 from fc_eval.agent.protocol import AnsweredCall, ReadCall
+from tests.agent.support import TOOLSET, reply, wire_call
 
 
 def _answered(*calls: ReadCall) -> list[AnsweredCall]:

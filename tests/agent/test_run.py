@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.agent.support import TOOLSET, FakeClock, make_case, make_domain, run
 
 from fc_eval.agent.protocol import AgentStoppedError, EndpointError
 from fc_eval.agent.run import run_case
 from fc_eval.agent.task import Task
 from fc_eval.domains.protocol import Domain
 from fc_eval.records.run import Attempt, ErrorKind, Exchange, RunError, Status, Trace
+from tests.agent.support import TOOLSET, FakeClock, make_case, make_domain, run
 
 
 def _sync(task: Task) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.agent.support import TOOLSET
 
 from fc_eval.agent.schemas import sent_tools
 from fc_eval.errors import ConfigError, DomainError
+from tests.agent.support import TOOLSET
 
 
 def _tool(parameters: Any) -> dict[str, Any]:

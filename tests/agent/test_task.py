@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.agent.support import EchoSandbox, run
 
 from fc_eval.agent.protocol import AgentStoppedError
 from fc_eval.agent.task import MAX_CALLS, Task, merged_usage
 from fc_eval.errors import ToolError
 from fc_eval.records.calls import ToolFault, Usage
 from fc_eval.records.run import ErrorKind, Status
+from tests.agent.support import EchoSandbox, run
 
 
 def test_a_call_runs_in_the_sandbox_and_is_recorded() -> None:

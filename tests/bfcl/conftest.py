@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.bfcl.official import Official, find_official, load_official
 
 from fc_eval.bfcl.data import find_data
 from fc_eval.bfcl.entries import SUBSETS, BfclEntry, load_entries
 from fc_eval.errors import ConfigError
+from tests.bfcl.official import Official, find_official, load_official
 
 
 def pytest_configure(config: pytest.Config) -> None:

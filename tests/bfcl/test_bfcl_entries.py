@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bfcl.support import function, write_lines
 
 from fc_eval.bfcl.entries import PIPELINES, SUBSETS, load_entries, subsets_of
 from fc_eval.errors import ConfigError
+from tests.bfcl.support import function, write_lines
 
 QUESTION = [[{"role": "user", "content": "Hi"}]]
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bfcl.mutations import broken_prompt_text, broken_tool_calls, mutate, right_calls
-from tests.bfcl.support import Label, call, entry, function
 
 from fc_eval.agent.loop import first_messages
 from fc_eval.bfcl.entries import BfclEntry
@@ -24,6 +22,8 @@ from fc_eval.records.calls import Call
 from fc_eval.records.flags import Flag
 from fc_eval.records.run import Status, Trace
 from fc_eval.records.verdict import Verdict
+from tests.bfcl.mutations import broken_prompt_text, broken_tool_calls, mutate, right_calls
+from tests.bfcl.support import Label, call, entry, function
 
 SEED = 20260323
 ADD = function("math.add", {"a": {"type": "integer"}, "b": {"type": "integer"}}, ["a"])

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.bfcl.support import function
 
 from fc_eval.bfcl.error_types import ErrorType as E
 from fc_eval.bfcl.match import compile_label, compile_value, standard_form
+from tests.bfcl.support import function
 
 TEXT = {"type": "string"}
 ANY = {"type": "any"}

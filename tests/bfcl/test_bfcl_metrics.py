@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from tests.bfcl.support import Label, call, entry, function
 
 from fc_eval.bfcl.adherence import SchemaFault, schema_faults, spelled_defaults
 from fc_eval.bfcl.entries import BfclEntry
@@ -12,6 +11,7 @@ from fc_eval.bfcl.metrics import Scored, build_metrics, official_groups
 from fc_eval.bfcl.predictions import Answer
 from fc_eval.bfcl.score import score
 from fc_eval.bfcl.scripts import text_script
+from tests.bfcl.support import Label, call, entry, function
 
 UNIT = {"type": "string", "enum": ["C", "F"], "default": "C"}
 PROPERTIES = {

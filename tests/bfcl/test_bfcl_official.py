@@ -9,6 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from fc_eval.bfcl.entries import BfclEntry
+from fc_eval.bfcl.error_types import ErrorType as E
+from fc_eval.bfcl.prompt import build_messages
+from fc_eval.bfcl.score import score
+from fc_eval.bfcl.tools import build_tools
 from tests.bfcl import support
 from tests.bfcl.mutations import (
     broken_prompt_text,
@@ -19,12 +25,6 @@ from tests.bfcl.mutations import (
     tool_calls,
 )
 from tests.bfcl.official import Official, as_result
-
-from fc_eval.bfcl.entries import BfclEntry
-from fc_eval.bfcl.error_types import ErrorType as E
-from fc_eval.bfcl.prompt import build_messages
-from fc_eval.bfcl.score import score
-from fc_eval.bfcl.tools import build_tools
 
 pytestmark = pytest.mark.bfcl_official
 

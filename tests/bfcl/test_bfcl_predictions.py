@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bfcl.support import write_lines
 
 from fc_eval.agent.profile import ToolMode
 from fc_eval.bfcl.predictions import Answer, read_predictions
 from fc_eval.errors import ConfigError
+from tests.bfcl.support import write_lines
 
 CALL = {"name": "f", "arguments": '{"a": 1}'}
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.bfcl.support import function
 
 from fc_eval.bfcl.entries import BfclEntry
 from fc_eval.bfcl.prompt import build_messages, prompt_constant
 from fc_eval.errors import ConfigError
+from tests.bfcl.support import function
 
 TEXTS = """
 _PLAINTEXT_SYSTEM_PROMPT_TEMPLATE = (

@@ -3,11 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.bfcl.support import Label, call, entry, function
 
 from fc_eval.bfcl.error_types import ErrorType as E
 from fc_eval.bfcl.match import Naming
 from fc_eval.bfcl.score import Pair, pair_calls, score
+from tests.bfcl.support import Label, call, entry, function
 
 PROPERTIES = {"city": {"type": "string"}, "days": {"type": "integer"}}
 WEATHER = function("geo.weather", PROPERTIES, required=["city"])

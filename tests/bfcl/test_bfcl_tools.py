@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.bfcl.support import function
 
 from fc_eval.bfcl.tools import build_tools, json_type, tool_names
+from tests.bfcl.support import function
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tests.report.support import DOMAIN, broken, failing, make_case, make_run, passing, skipped
-
 from fc_eval.calibration.consistency import build_consistency
 from fc_eval.calibration.lock import build_baseline
 from fc_eval.calibration.review import complete_review
@@ -16,6 +14,7 @@ from fc_eval.records.case import Case
 from fc_eval.records.report import ReportV1
 from fc_eval.records.run import RawRunV1, Trace
 from fc_eval.report.build import build_report
+from tests.report.support import DOMAIN, broken, failing, make_case, make_run, passing, skipped
 
 MADE = {"P": passing, "F": failing, "E": broken, "S": skipped}
 LOCKED_AT = "2026-02-01T00:00:00Z"

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.calibration.support import locked, make_cases, report_of
 
 from fc_eval.calibration.compare import (
     BaselineGate,
@@ -14,6 +13,7 @@ from fc_eval.calibration.compare import (
     compare_with_baseline,
 )
 from fc_eval.records.report import Comparison
+from tests.calibration.support import locked, make_cases, report_of
 
 
 def test_flips_and_both_accuracies() -> None:

@@ -3,12 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.calibration.support import make_cases, report_of
 
 from fc_eval.calibration.consistency import build_consistency
 from fc_eval.errors import RefusedError
 from fc_eval.records.baseline import ConsistencyLimits
 from fc_eval.records.report import ReportV1
+from tests.calibration.support import make_cases, report_of
 
 
 def runs(*verdicts: str) -> list[ReportV1]:

@@ -4,6 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
+from fc_eval.calibration.compare import compare_reports
+from fc_eval.calibration.lock import build_baseline, check_baseline, lock_faults, raw_run_sha256
+from fc_eval.errors import RefusedError
+from fc_eval.records.baseline import BaselineV1, Decision, ReviewV1
 from tests.calibration.support import (
     LOCKED_AT,
     decided,
@@ -13,11 +18,6 @@ from tests.calibration.support import (
     report_of,
     steady,
 )
-
-from fc_eval.calibration.compare import compare_reports
-from fc_eval.calibration.lock import build_baseline, check_baseline, lock_faults, raw_run_sha256
-from fc_eval.errors import RefusedError
-from fc_eval.records.baseline import BaselineV1, Decision, ReviewV1
 
 
 def test_a_reviewed_steady_full_run_is_locked() -> None:

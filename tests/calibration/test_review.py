@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.calibration.support import decided, report_of
-from tests.report.support import failing, make_call
 
 from fc_eval.calibration.review import complete_review, count_review, trace_digest, undecided
 from fc_eval.records.baseline import Decision, ReviewCounts, ReviewV1
 from fc_eval.records.calls import Call
 from fc_eval.records.run import Trace
+from tests.calibration.support import decided, report_of
+from tests.report.support import failing, make_call
 
 
 def chain(action: str, *, confirms: str | None = None, error: str | None = None) -> Trace:

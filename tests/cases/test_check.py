@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from fc_eval.records.case import Dimension
 from tests.cases.support import (
     CONFIRM,
     READ,
@@ -17,8 +19,6 @@ from tests.cases.support import (
     numbered,
     told,
 )
-
-from fc_eval.records.case import Dimension
 
 
 def call(tool: str, rules: dict[str, str] | None = None, /, **params: Any) -> dict[str, Any]:

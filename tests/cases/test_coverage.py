@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.cases.support import DOMAIN, READ, REQUEST, entry, golden
 
 from fc_eval.cases.coverage import BEGIN, END, coverage_matrix, insert_matrix, order_states
 from fc_eval.domains.protocol import Toolset
 from fc_eval.records.case import Case
+from tests.cases.support import DOMAIN, READ, REQUEST, entry, golden
 
 
 def test_every_tool_and_dimension_has_a_row_even_without_cases() -> None:

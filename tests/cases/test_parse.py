@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cases.support import READ, entry, golden, lines, without
 
 from fc_eval.cases.parse import load_cases, parse_file
 from fc_eval.errors import FaultsError
 from fc_eval.records.case import ParamRule
 from fc_eval.records.codec import schema_errors
+from tests.cases.support import READ, entry, golden, lines, without
 
 CALLS_NOTHING = golden(allowed_extra=[])
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.domains.support import ROOT, retail
 
 from fc_eval.cases.check import Suite, validate
 from fc_eval.cases.coverage import coverage_matrix, insert_matrix, order_states
@@ -19,6 +18,7 @@ from fc_eval.records.case import Case, Dimension, ParamRule
 from fc_eval.records.codec import load_schema, schema_errors
 from fc_eval.records.run import Status, Trace
 from fc_eval.records.verdict import Verdict
+from tests.domains.support import ROOT, retail
 
 CASES = "cases/function_calling.jsonl"
 SUITE = "cases/suite.json"

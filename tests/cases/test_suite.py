@@ -6,6 +6,10 @@ import json
 from typing import Any
 
 import pytest
+
+from fc_eval.cases.check import validate
+from fc_eval.cases.suite import parse_suite
+from fc_eval.records.codec import schema_errors
 from tests.cases.support import (
     CONFIRM,
     DOMAIN,
@@ -18,10 +22,6 @@ from tests.cases.support import (
     lines,
     told,
 )
-
-from fc_eval.cases.check import validate
-from fc_eval.cases.suite import parse_suite
-from fc_eval.records.codec import schema_errors
 
 CHAIN = golden(REQUEST, CONFIRM, order_sensitive=True)
 LOOK = {

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from tests.client.odd_server import Script, load_tools, serving
 
 from fc_eval.agent.loop import ModelAgent
 from fc_eval.agent.profile import ModelProfile
@@ -21,6 +20,7 @@ from fc_eval.domains.protocol import Domain, Tool, ToolKind, Toolset
 from fc_eval.records.case import Case, Context, Dimension, Golden, GoldenCall
 from fc_eval.records.codec import JsonValue
 from fc_eval.records.run import Trace
+from tests.client.odd_server import Script, load_tools, serving
 
 
 class EchoSandbox:

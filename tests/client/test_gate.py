@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.agent.support import FakeClock
 
 from fc_eval.client.gate import Gate
 from fc_eval.records.run import ErrorKind, Fault, RunError
+from tests.agent.support import FakeClock
 
 
 def _error(code: str) -> RunError:

@@ -6,13 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.client.odd_server import FINAL, Script, serving
-from tests.client.support import odd_profile
 
 from fc_eval.agent.profile import ModelProfile
 from fc_eval.agent.protocol import EndpointError
 from fc_eval.client import find_key, open_client, secrets_of
 from fc_eval.errors import ConfigError
+from tests.client.odd_server import FINAL, Script, serving
+from tests.client.support import odd_profile
 
 
 def _profile(**changes: Any) -> ModelProfile:

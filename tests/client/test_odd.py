@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.client.odd_server import load_lines
-from tests.client.support import Played, odd_domain, play
 
 from fc_eval.judge.verdict import judge_case
 from fc_eval.records.calls import Call
@@ -17,6 +15,8 @@ from fc_eval.records.codec import canonical, schema_errors
 from fc_eval.records.run import Fault
 from fc_eval.records.verdict import Taxonomy, Verdict
 from fc_eval.report.faults import fault_of, golden_flags
+from tests.client.odd_server import load_lines
+from tests.client.support import Played, odd_domain, play
 
 LINES = load_lines()
 

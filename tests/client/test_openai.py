@@ -12,9 +12,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.agent.support import FakeClock, make_case
-from tests.client.odd_server import OddServer, Script, serving
-from tests.client.support import odd_domain, odd_profile, quick_timing
 
 from fc_eval.agent.loop import ModelAgent
 from fc_eval.agent.profile import ModelProfile
@@ -32,6 +29,9 @@ from fc_eval.client.openai import (
 from fc_eval.client.redact import MARK, Secret
 from fc_eval.records.codec import canonical
 from fc_eval.records.run import ErrorKind, Trace
+from tests.agent.support import FakeClock, make_case
+from tests.client.odd_server import OddServer, Script, serving
+from tests.client.support import odd_domain, odd_profile, quick_timing
 
 KEY = "sk-canary-0123456789/+x"
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.domains.support import FIXTURES, case, retail
 
 from fc_eval.domains.load import load_domain, relative_to
 from fc_eval.domains.protocol import Domain, ToolKind
 from fc_eval.errors import DomainError, FaultsError, ToolError
+from tests.domains.support import FIXTURES, case, retail
 
 TOOLS: list[dict[str, Any]] = [
     {

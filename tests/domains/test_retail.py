@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.domains.support import case, retail
 
 from fc_eval.domains.protocol import Sandbox
 from fc_eval.errors import ToolError
+from tests.domains.support import case, retail
 
 CANCEL = {"order_id": "W441", "reason": "other"}
 

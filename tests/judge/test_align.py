@@ -7,15 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.judge.support import (
-    DOMAIN,
-    TOOLSET,
-    golden_call,
-    golden_confirm,
-    made,
-    make_trace,
-    requested,
-)
 
 from fc_eval.judge.align import Candidates, Pairs, find_candidates
 from fc_eval.judge.assignment import assign
@@ -25,6 +16,15 @@ from fc_eval.judge.freely import pair_freely
 from fc_eval.judge.in_order import pair_in_order
 from fc_eval.records.calls import Call
 from fc_eval.records.case import Golden, GoldenCall
+from tests.judge.support import (
+    DOMAIN,
+    TOOLSET,
+    golden_call,
+    golden_confirm,
+    made,
+    make_trace,
+    requested,
+)
 
 
 def candidates_of(golden: Sequence[GoldenCall], calls: Sequence[Call]) -> Candidates:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.judge.support import TOOLSET, golden_call, made
 
 from fc_eval.judge.chain import connected, early_requests, owners, stray_confirms
 from fc_eval.records.case import Golden
+from tests.judge.support import TOOLSET, golden_call, made
 
 
 def golden_of(tools: str) -> Golden:

@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from fc_eval.judge.diff import render_diff
+from fc_eval.judge.verdict import judge_case
+from fc_eval.records.calls import Call
+from fc_eval.records.case import Case
+from fc_eval.records.text import columns
 from tests.judge.support import (
     DOMAIN,
     golden_call,
@@ -14,12 +20,6 @@ from tests.judge.support import (
     make_trace,
     requested,
 )
-
-from fc_eval.judge.diff import render_diff
-from fc_eval.judge.verdict import judge_case
-from fc_eval.records.calls import Call
-from fc_eval.records.case import Case
-from fc_eval.records.text import columns
 
 SHIP = golden_call("ship", order_id="W1", tags=["a", "b"])
 EVIL = "\x1b[2J\u202e\u200b\ud800\r\n"

@@ -8,15 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.judge.support import (
-    DOMAIN,
-    golden_call,
-    golden_confirm,
-    made,
-    make_case,
-    make_trace,
-    requested,
-)
 
 from fc_eval.domains.protocol import Domain
 from fc_eval.judge.taxonomy import rank
@@ -26,6 +17,15 @@ from fc_eval.records.case import Case, GoldenCall
 from fc_eval.records.codec import canonical
 from fc_eval.records.run import Status, Trace
 from fc_eval.records.verdict import Judgement, Taxonomy, Verdict
+from tests.judge.support import (
+    DOMAIN,
+    golden_call,
+    golden_confirm,
+    made,
+    make_case,
+    make_trace,
+    requested,
+)
 
 T = Taxonomy
 Codes = list[tuple[str, str]]

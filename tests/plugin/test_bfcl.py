@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from fc_eval.bfcl.data import find_data
+from fc_eval.errors import ConfigError
 from tests.bfcl.support import call, write_lines
 from tests.bfcl.test_bfcl_prompt import TEXTS
 from tests.plugin.bfcl_support import (
@@ -23,9 +26,6 @@ from tests.plugin.bfcl_support import (
 )
 from tests.plugin.support import RIGHT as RIGHT_CASE
 from tests.plugin.support import last_run, read_json, weather
-
-from fc_eval.bfcl.data import find_data
-from fc_eval.errors import ConfigError
 
 WORKERS = pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "two-workers"])
 SUBSETS = "simple_python,parallel,irrelevance"

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import pytest
+
 from tests.plugin.support import (
     BERGEN,
     BROKEN,

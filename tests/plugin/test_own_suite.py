@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.plugin.support import last_run, read_json
-
-REPOSITORY = Path(__file__).parent.parent.parent
-PARTS = ("cases", "fixtures", "baselines")
-
-
-@pytest.fixture
-def copy(pytester: pytest.Pytester) -> Path:
-    """A copy of all that the suite needs, as the rootdir of inner sessions."""
-    for name in PARTS:
-        shutil.copytree(REPOSITORY / name, pytester.path / name)
-    for name in ("conftest.py", "pyproject.toml"):
-        shutil.copy(REPOSITORY / name, pytester.path / name)
-    conftest = pytester.path / "conftest.py"
-    text = conftest.read_text(encoding="utf-8")
-    conftest.write_text(text.replace('pytest_plugins = ["pytester"]', ""), encoding="utf-8")
-    return pytester.path
 
 
 def add_to_conftest(root: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.plugin.support import OSLO, RIGHT, asks_oslo, case, weather
 
 WORKERS = pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "two-workers"])

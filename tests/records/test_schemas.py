@@ -3,11 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from fc_eval.records.codec import load_schema, schema_errors
 from tests.calibration.support import decided, locked, report_of, steady
 from tests.records.support import ARTIFACTS, derive_schema
 from tests.report.support import broken, failing, make_case, make_run, passing
-
-from fc_eval.records.codec import load_schema, schema_errors
 
 CASES = [make_case(f"case-{name}") for name in ("one", "two", "three")]
 RUN = make_run(CASES, [passing("case-one"), failing("case-two"), broken("case-three")])

@@ -4,6 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
+from fc_eval.errors import ArtifactError
+from fc_eval.records.calls import Usage
+from fc_eval.records.case import Case, Dimension
+from fc_eval.records.report import ReportV1, VerdictCounts, fold_verdicts
+from fc_eval.records.run import Fault, Trace
+from fc_eval.records.verdict import Judgement, Verdict
+from fc_eval.report.build import build_report
+from fc_eval.report.inputs import hash_inputs
 from tests.report.support import (
     DOMAIN,
     broken,
@@ -14,15 +23,6 @@ from tests.report.support import (
     passing,
     skipped,
 )
-
-from fc_eval.errors import ArtifactError
-from fc_eval.records.calls import Usage
-from fc_eval.records.case import Case, Dimension
-from fc_eval.records.report import ReportV1, VerdictCounts, fold_verdicts
-from fc_eval.records.run import Fault, Trace
-from fc_eval.records.verdict import Judgement, Verdict
-from fc_eval.report.build import build_report
-from fc_eval.report.inputs import hash_inputs
 
 ONE, TWO, THREE = (make_case(f"case-{name}") for name in ("one", "two", "three"))
 

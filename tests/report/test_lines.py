@@ -3,13 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.report.support import DOMAIN, broken, failing, make_case, make_run, passing
 
 from fc_eval.calibration.compare import compare_reports
 from fc_eval.records.case import Dimension
 from fc_eval.records.report import Estimate, ReportV1
 from fc_eval.report.build import build_report
 from fc_eval.report.lines import comparison_lines, headline, report_lines
+from tests.report.support import DOMAIN, broken, failing, make_case, make_run, passing
 
 CHAIN = make_case("case-chain", dimension=Dimension.D4)
 ONE, TWO = make_case("case-one"), make_case("case-two")

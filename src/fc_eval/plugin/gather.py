@@ -119,8 +119,10 @@ class RunLog:
             self._traces = {(trace.case_id, trace.repeat): trace for trace in journal.traces}
             return
         header = self._header = self._new_header(planned)
+        # A replay keeps the id of the run, and may start in the same second.
+        folder_id = header.run_id if stored is None else _new_id()
         self._folder = run_folder(
-            evaluation.settings.rootdir, self._started_at, evaluation.model_name, header.run_id
+            evaluation.settings.rootdir, self._started_at, evaluation.model_name, folder_id
         )
         self._journal = Journal.create(self._folder, header, redact=redact)
 
@@ -135,7 +137,7 @@ class RunLog:
             # A replay is the recorded run once more, as far as it is selected.
             return replace(evaluation.stored.header, selection=selection)
         return JournalHeader(
-            run_id=uuid.uuid4().hex[:12],
+            run_id=_new_id(),
             started_at=self._started_at,
             harness=this_harness(),
             model=evaluation.model_block,
@@ -196,3 +198,7 @@ class RunLog:
         """Let go of the journal, whatever happened."""
         if self._journal is not None:
             self._journal.close()
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:12]

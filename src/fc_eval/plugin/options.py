@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,21 +39,29 @@ class GateMode(StrEnum):
     NONE = "none"
 
 
+class Variables(dict[str, str]):
+    """Variables of an environment, whose values no traceback shows."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} variables>"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The options of one session, each from its first source.
 
     `gate` is None where nothing was chosen, so that a baseline may decide. `model` is the name of
-    a profile, None where none was chosen. `environ` is the environment with `.env` under it.
+    a profile, None where none was chosen. `environ` is the environment with `.env` under it. A
+    traceback may show this object, so what may hold a key is left out of its text.
     `baseline_of_session` is the baseline where it was named for this session and not by the
     project. `bfcl` holds the names of subsets and pipelines; where it is empty, the session is
     about case files.
     """
 
     rootdir: Path
-    environ: Mapping[str, str]
-    dotenv: Mapping[str, str]
-    table: Mapping[str, Any]
+    environ: Mapping[str, str] = field(repr=False)
+    dotenv: Mapping[str, str] = field(repr=False)
+    table: Mapping[str, Any] = field(repr=False)
     table_path: Path
     evaluate: bool
     consent: bool
@@ -229,8 +237,8 @@ def read_settings(config: pytest.Config) -> Settings:
     """
     rootdir = config.rootpath
     table_path = rootdir / "pyproject.toml"
-    dotenv = _read_dotenv(rootdir)
-    environ = {**dotenv, **os.environ}
+    dotenv = Variables(_read_dotenv(rootdir))
+    environ = Variables({**dotenv, **os.environ})
     evaluate = wants_cases_only(config)
     lock = bool(config.getoption("fc_lock_baseline"))
     table = _read_table(table_path)

@@ -298,10 +298,12 @@ def begin(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> N
     Raises:
         FcEvalError: Something can't be used; a faulty suite or domain lists all its faults.
     """
+    from fc_eval.plugin.discretion import Discretion
     from fc_eval.plugin.running import Recording, Running
 
     evaluation = _open(config, settings, files)
     config.stash[EVALUATION] = evaluation
+    config.pluginmanager.register(Discretion(evaluation), "fc_eval.discretion")
     if not evaluation.distributed:
         config.pluginmanager.register(Running(evaluation), "fc_eval.running")
     if not evaluation.worker:
