@@ -441,3 +441,17 @@ def test_the_review_of_the_latest_run_is_written_offline(pytester: pytest.Pytest
 
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["review: *1 undecided*", "review=baselines/review.json"])
+
+
+def test_a_review_leaves_runs_of_other_suites_aside(pytester: pytest.Pytester) -> None:
+    weather(pytester, RIGHT, WRONG)
+    pytester.runpytest("--fc-eval")
+    write_suite(pytester.path, RIGHT, asks_oslo("w-elsewhere", f"{BERGEN}\n# elsewhere"))
+    pytester.runpytest("--fc-eval")
+    write_suite(pytester.path, RIGHT, WRONG)
+
+    result = pytester.runpytest("--fc-write-review")
+
+    assert result.ret == pytest.ExitCode.OK
+    (entry,) = read_json(pytester.path / "baselines" / "review.json")["entries"]
+    assert entry["case_id"] == "w-wrong"

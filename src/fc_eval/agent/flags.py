@@ -160,7 +160,7 @@ _DIALECTS: tuple[tuple[str, str], ...] = (
     ("tool request", r"\[TOOL_REQUEST\]"),
     ("mistral", r"\[TOOL_CALLS\]"),
     ("llama", r"<\|python_tag\|>"),
-    ("harmony", r"(?:<\|[\w]+\|>\w*)*(?:<\|channel\|>)?[\w ]*\bto=(?:functions\.)?[\w.-]+"),
+    ("harmony", r"(?:<\|\w{1,20}\|>|[\w ]){0,99}?\bto=(?:functions\.)?[\w.-]+"),
     ("deepseek", r"<[|｜](?:tool[▁_ ]calls?[▁_ ](?:begin|sep)|DSML[|｜])"),
     ("kimi", r"<\|tool_calls?_(?:section_)?begin\|>"),
     (

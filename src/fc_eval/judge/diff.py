@@ -22,6 +22,7 @@ from fc_eval.records.verdict import Judgement, Mismatch
 _SHORT_VALUE = 60
 _SHORT_TEXT = 300
 _SHORT_CALLS = 12
+_SHORT_LINES = 400
 _MARK = " ≠ "
 _BAR = " │ "
 _NARROWEST = 40
@@ -55,7 +56,12 @@ def render_diff(
         *page.trace(trace),
         *(f"note: {page.text(warning)}" for warning in judgement.warnings),
     ]
-    return lines if verbose else [page.cut(line) for line in lines]
+    if verbose:
+        return lines
+    # A call with thousands of parameters is no reason to scroll for ever.
+    rest = len(lines) - _SHORT_LINES
+    more = [f"… and {rest} more lines"] if rest > 0 else []
+    return [page.cut(line) for line in lines[:_SHORT_LINES]] + more
 
 
 class _Page:

@@ -167,12 +167,20 @@ def _lock(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:
 
 def _review(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:
     """The review of the latest stored run."""
-    folder = evaluation.settings.rootdir / RUNS_FOLDER
-    found = sorted(path.parent for path in folder.glob(f"*/{REPORT}"))
-    if not found:
-        raise ArtifactError(
-            "there is no stored run to review", path=RUNS_FOLDER, fix="run pytest --fc-eval first"
-        )
-    report = evaluation.judge(read_raw_run(found[-1]))
+    report = evaluation.judge(_latest_run(evaluation))
     yield f"run {report.run_id} of {report.model_slug}, {report.started_at}"
     yield from calibrate.review_lines(evaluation, report)
+
+
+def _latest_run(evaluation: Evaluation) -> RawRunV1:
+    """The run of this suite that started last; runs of other suites lie in the same folder."""
+    folder = evaluation.settings.rootdir / RUNS_FOLDER
+    for path in sorted(folder.glob(f"*/{REPORT}"), reverse=True):
+        run = read_raw_run(path.parent)
+        if evaluation.by_id.keys() >= set(run.selection.case_ids):
+            return run
+    raise ArtifactError(
+        "there is no stored run of this suite to review",
+        path=RUNS_FOLDER,
+        fix="run pytest --fc-eval first",
+    )

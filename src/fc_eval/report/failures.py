@@ -34,7 +34,8 @@ def short_failure(result: CaseResult, *, where: str) -> Iterator[str]:
     repeat = f" (run {result.repeat})" if result.repeat > 1 else ""
     yield f"FAIL {where} {result.case_id}{repeat}: {', '.join(result.taxonomies)}"
     for mismatch in result.diff[:FEW_REASONS]:
-        yield f"  {mismatch.code} {mismatch.path}: {printable(mismatch.message, LINE)}"
+        path, message = printable(mismatch.path, LINE), printable(mismatch.message, LINE)
+        yield f"  {mismatch.code} {path}: {message}"
     if len(result.diff) > FEW_REASONS:
         yield f"  and {len(result.diff) - FEW_REASONS} more"
 
