@@ -236,7 +236,7 @@ def _body(step: Mapping[str, Any], model: str) -> bytes:
     if "body_b64" in step:
         return base64.b64decode(step["body_b64"])
     if "blank_mib" in step:
-        return b" " * (step["blank_mib"] << 20)
+        return b" " * (int(step["blank_mib"]) << 20)
     body = step.get("body", "")
     if isinstance(body, str):
         data = _filled(body, model).encode("utf-8")

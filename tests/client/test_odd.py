@@ -18,7 +18,7 @@ from fc_eval.report.faults import fault_of, golden_flags
 from tests.client.odd_server import load_lines
 from tests.client.support import Played, odd_domain, play
 
-LINES = load_lines()
+LINES = load_lines("odd.jsonl")
 
 
 @pytest.fixture(scope="session")
