@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from tests.client.odd_server import load_lines
-from tests.client.support import Played, odd_domain, play
 
 from fc_eval.judge.verdict import judge_case
 from fc_eval.records.calls import Call
@@ -22,6 +20,8 @@ from fc_eval.records.codec import schema_errors
 from fc_eval.records.run import Trace
 from fc_eval.records.verdict import Judgement, Verdict
 from fc_eval.report.faults import fault_of, golden_flags
+from tests.client.odd_server import load_lines
+from tests.client.support import Played, odd_domain, play
 
 LINES = load_lines("more.jsonl")
 

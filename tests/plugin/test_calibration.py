@@ -455,3 +455,61 @@ def test_a_review_leaves_runs_of_other_suites_aside(pytester: pytest.Pytester) -
     assert result.ret == pytest.ExitCode.OK
     (entry,) = read_json(pytester.path / "baselines" / "review.json")["entries"]
     assert entry["case_id"] == "w-wrong"
+
+
+def part(pytester: pytest.Pytester, name: str, keyword: str) -> str:
+    pytester.runpytest("--fc-eval", "-q", "--fc-gate", "none", "-k", keyword)
+    return str(last_run(pytester.path).rename(pytester.path / name))
+
+
+def test_parts_of_a_run_are_merged_into_the_whole(pytester: pytest.Pytester) -> None:
+    weather(pytester, *SUITE)
+    whole = read_json(Path(stored(pytester, "whole")) / "report.json")
+    parts = [
+        part(pytester, "one", "w-right or w-b"),
+        part(pytester, "two", "not w-right and not w-b"),
+    ]
+
+    result = pytester.runpytest("--fc-merge", *reversed(parts))
+
+    assert result.ret == pytest.ExitCode.OK
+    merged = read_json(last_run(pytester.path) / "report.json")
+    assert merged["results"] == whole["results"]
+    assert merged["complete"] is True
+
+
+def test_what_two_parts_measured_is_not_merged(pytester: pytest.Pytester) -> None:
+    weather(pytester, *SUITE)
+    parts = [part(pytester, "one", "w-right or w-b"), part(pytester, "two", "w-b")]
+
+    result = pytester.runpytest("--fc-merge", *parts)
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*w-b was measured in *"])
+
+
+def test_a_part_that_could_not_measure_gives_way(pytester: pytest.Pytester) -> None:
+    weather(pytester, *SUITE)
+    conftest = pytester.path / "conftest.py"
+    sound = conftest.read_text()
+    conftest.write_text(sound.replace("def act(task):", "def act(task):\n    1 / 0"))
+    broken = part(pytester, "one", "w-a or w-b")
+    conftest.write_text(sound)
+    parts = [broken, part(pytester, "two", "w-b")]
+
+    pytester.runpytest("--fc-merge", *parts)
+
+    report = read_json(last_run(pytester.path) / "report.json")
+    assert [result["verdict"] for result in report["results"]] == ["AGENT_ERROR", "PASS"]
+
+
+def test_runs_of_other_inputs_are_no_parts(pytester: pytest.Pytester) -> None:
+    weather(pytester, *SUITE)
+    one = part(pytester, "one", "w-a")
+    write_suite(pytester.path, *SUITE, asks_oslo("w-new", f"{OSLO}\n# new"))
+    two = part(pytester, "two", "w-b")
+
+    result = pytester.runpytest("--fc-merge", one, two)
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*differs from * in: cases"])

@@ -7,6 +7,7 @@ sent.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +17,20 @@ import pytest
 from _pytest.main import wrap_session
 
 from fc_eval.calibration.compare import compare_reports
+from fc_eval.calibration.merge import merge_runs
 from fc_eval.cases.coverage import coverage_matrix
 from fc_eval.errors import ArtifactError, FcEvalError, RefusedError
-from fc_eval.files import REPORT, RUNS_FOLDER, read_raw_run, read_report, write_consistency
+from fc_eval.files import (
+    RAW_RUN,
+    REPORT,
+    RUNS_FOLDER,
+    read_raw_run,
+    read_report,
+    run_folder,
+    write_consistency,
+    write_raw_run,
+    write_report,
+)
 from fc_eval.plugin import calibrate
 from fc_eval.plugin.options import EVALUATION
 from fc_eval.plugin.session import Evaluation
@@ -48,6 +60,7 @@ def _chosen(config: pytest.Config) -> Command:
         "fc_show": _show,
         "fc_compare": _compare,
         "fc_consistency": _consistency,
+        "fc_merge": _merge,
         "fc_from": _lock,
         "fc_write_review": _review,
     }
@@ -163,6 +176,22 @@ def _lock(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:
         )
     lock = calibrate.lock(evaluation, calibrate.read_runs(_paths(session, "fc_from")))
     yield from calibrate.lock_lines(evaluation, lock)
+
+
+def _merge(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:
+    """One run of several, in a folder of its own, judged by the present rules."""
+    parts = calibrate.read_runs(_paths(session, "fc_merge"))
+    order = [case.id for case in evaluation.suite.cases]
+    run = merge_runs(parts, order=order, run_id=uuid.uuid4().hex[:12])
+    report = evaluation.compare(evaluation.judge(run))
+    slug = str(run.model.get("slug", ""))
+    folder = run_folder(evaluation.settings.rootdir, run.started_at, slug, run.run_id)
+    redact = evaluation.redactor.value
+    write_raw_run(folder / RAW_RUN, run, redact=redact)
+    write_report(folder / REPORT, report, redact=redact)
+    yield from report_lines(report)
+    yield f"raw_run={evaluation.near(folder / RAW_RUN)}"
+    yield f"report_path={evaluation.near(folder / REPORT)}"
 
 
 def _review(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:

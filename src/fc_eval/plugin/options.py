@@ -176,6 +176,13 @@ def add_options(parser: pytest.Parser) -> None:
         help="compare two stored runs: flips, intervals, p-value, cost",
     )
     group.addoption(
+        "--fc-merge",
+        dest="fc_merge",
+        nargs="+",
+        metavar="RUN",
+        help="put the parts of a run together, such as those that several machines made",
+    )
+    group.addoption(
         "--fc-show",
         dest="fc_show",
         metavar="RUN",
@@ -346,7 +353,7 @@ def wants_command(config: pytest.Config) -> bool:
     """Whether an offline command takes the place of a test run."""
     option = config.getoption
     review_alone = option("fc_write_review") and not wants_cases_only(config)
-    commands = ("fc_validate", "fc_from", "fc_consistency", "fc_compare", "fc_show")
+    commands = ("fc_validate", "fc_from", "fc_consistency", "fc_compare", "fc_merge", "fc_show")
     return bool(review_alone or any(option(name) for name in commands))
 
 
