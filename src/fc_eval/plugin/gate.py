@@ -43,13 +43,12 @@ class GateResult:
 class Found:
     """What a session comes to, as far as its gate is concerned.
 
-    `fails` counts the FAIL cases that the gate does not excuse, `known` those that it does.
-    `no_baseline` says why there is nothing to compare with where the gate asks for a baseline.
+    `fails` counts the FAIL cases that the gate does not excuse. `no_baseline` says why there is
+    nothing to compare with.
     """
 
     coverage: Coverage
     fails: int
-    known: int
     agent_errors: int
     no_baseline: str | None = None
 

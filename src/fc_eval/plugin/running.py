@@ -246,11 +246,9 @@ class Recording:
 
 def _found(evaluation: Evaluation, report: ReportV1) -> gate.Found:
     failing = [o for o in report.outcomes().values() if o.verdict is Verdict.FAIL]
-    excused = [outcome for outcome in failing if _is_excused(evaluation, outcome)]
     return gate.Found(
         coverage=report.coverage,
-        fails=len(failing) - len(excused),
-        known=len(excused),
+        fails=sum(not _is_excused(evaluation, outcome) for outcome in failing),
         agent_errors=report.summary.verdict_counts.AGENT_ERROR,
         no_baseline=evaluation.no_baseline,
     )
