@@ -64,6 +64,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "bfcl":
+        return import_module("fc_eval.bfcl")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

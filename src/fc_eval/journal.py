@@ -23,6 +23,7 @@ from fc_eval.errors import ArtifactError
 from fc_eval.files import (
     JOURNAL,
     LOCAL_DISK,
+    RUNS_FOLDER,
     Redact,
     as_it_is,
     check_record,
@@ -180,6 +181,7 @@ class Journal:
         path = folder / JOURNAL
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            _keep_out_of_git(folder.parent.parent)
             file = FileIO(path, "x+")
         except FileExistsError:
             raise ArtifactError(
@@ -284,6 +286,12 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _keep_out_of_git(folder: Path) -> None:
+    """Let git overlook the folder of all runs, as pytest does with its cache."""
+    if folder.name == RUNS_FOLDER.parts[0] and not (folder / ".gitignore").exists():
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 def _write_all(file: FileIO, data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -64,6 +65,11 @@ def test_an_agent_may_say_nothing() -> None:
     assert run(lambda task: None).final_text is None
 
 
+def without_place(message: str) -> str:
+    """A message without where it was raised: file and line, never the folder."""
+    return re.sub(r" \(at test_run\.py:\d+ in \w+\)$", "", message)
+
+
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -93,7 +99,8 @@ def test_an_exception_ends_the_run_with_what_was_recorded(
 
     assert trace.status is Status.AGENT_ERROR
     assert trace.error is not None
-    assert (trace.error.kind, trace.error.message) == (ErrorKind.AGENT_EXCEPTION, text)
+    said = without_place(trace.error.message)
+    assert (trace.error.kind, said) == (ErrorKind.AGENT_EXCEPTION, text)
     assert len(trace.calls) == 1
 
 
@@ -108,7 +115,7 @@ def test_an_exception_that_cannot_be_shown() -> None:
     trace = run(agent)
 
     assert trace.error is not None
-    assert trace.error.message == "RudeError: (its text can't be had)"
+    assert without_place(trace.error.message) == "RudeError: (its text can't be had)"
 
 
 def test_a_result_that_is_no_text() -> None:
@@ -127,7 +134,7 @@ def test_a_sandbox_that_cannot_be_made() -> None:
     trace = run(_sync, domain=Domain(toolset=TOOLSET, sandbox_factory=broken))
 
     assert trace.error is not None
-    assert trace.error.message == "OSError: no fixtures"
+    assert without_place(trace.error.message) == "OSError: no fixtures"
 
 
 def test_secrets_leave_the_texts_of_exceptions() -> None:
@@ -139,7 +146,7 @@ def test_secrets_leave_the_texts_of_exceptions() -> None:
     trace = run(agent, redact=redact)
 
     assert trace.error is not None
-    assert trace.error.message == "ValueError: bad key ***"
+    assert without_place(trace.error.message) == "ValueError: bad key ***"
 
 
 def test_an_endpoint_out_of_reach_leaves_its_tries() -> None:
@@ -211,3 +218,13 @@ def test_the_user_can_interrupt() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run(agent)
+
+
+def test_an_exception_says_where_the_project_raised_it() -> None:
+    def agent(task: Task) -> None:
+        raise KeyError("x")
+
+    error = run(agent).error
+
+    assert error is not None
+    assert re.fullmatch(r"KeyError: 'x' \(at test_run\.py:\d+ in agent\)", error.message)

@@ -1,4 +1,4 @@
-"""A model of our own on loopback, in threads of the test: what it answers, and what it was asked."""
+"""A model of our own on loopback, in threads of the test, with a log of what it was asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions over a model on loopback that fails now and then: nothing is lost, nothing asked twice."""
+"""Sessions over a model on loopback that fails now and then: nothing is lost or asked twice."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.endpoint import Answer, Asked, endpoint, error, project, right
-from tests.plugin.support import asks_oslo, last_run, read_json
+from tests.plugin.endpoint import (
+    Answer,
+    Asked,
+    calling,
+    completion,
+    endpoint,
+    error,
+    project,
+    right,
+)
+from tests.plugin.support import asks_oslo, case, last_run, read_json
 
 WORKERS = pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "two-workers"])
 
@@ -78,7 +87,8 @@ def test_a_rate_limit_holds_for_the_whole_process(pytester: pytest.Pytester) -> 
 
 def test_a_session_that_stops_counts_what_it_throws_away(pytester: pytest.Pytester) -> None:
     def answer(asked: Asked) -> Answer:
-        time.sleep(0.01 if asked.instruction.endswith(("w-000", "w-bad")) else 3)
+        # The bad case takes long enough for those behind it to begin.
+        time.sleep(0.3 if asked.instruction.endswith(("w-000", "w-bad")) else 3)
         return right(asked)
 
     with endpoint(answer) as model:
@@ -125,9 +135,6 @@ def _wait_for(happened: Any) -> None:
 
 
 def test_a_malformed_call_is_no_abstention(pytester: pytest.Pytester) -> None:
-    from tests.plugin.endpoint import calling, completion
-    from tests.plugin.support import case
-
     def answer(asked: Asked) -> Answer:
         done = {"role": "assistant", "content": "Done."}
         return completion(done if asked.step else calling(arguments='{"city": '))
@@ -142,8 +149,6 @@ def test_a_malformed_call_is_no_abstention(pytester: pytest.Pytester) -> None:
 
 
 def test_an_error_after_a_model_fault_shows_that_fault(pytester: pytest.Pytester) -> None:
-    from tests.plugin.endpoint import calling, completion
-
     def answer(asked: Asked) -> Answer:
         return error(400) if asked.step else completion(calling(arguments='{"city": '))
 

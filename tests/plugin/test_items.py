@@ -380,3 +380,44 @@ def test_calls_and_results_are_in_the_raw_run(pytester: pytest.Pytester) -> None
     assert calls[1]["result"] == "sent"
     assert calls[2]["error"]["code"] == "UNKNOWN_TOOL"
     assert BERGEN not in json.dumps(raw)
+
+
+def test_an_agent_of_ones_own_is_never_labelled_with_a_model(pytester: pytest.Pytester) -> None:
+    weather(pytester, RIGHT)
+    pytester.makepyprojecttoml(
+        '[tool.fc_eval]\nmodel = "big"\nagent = "weather-graph-2"\n'
+        '[tool.fc_eval.models.big]\nbase_url = "https://model.invalid/v1"\n'
+    )
+
+    result = pytester.runpytest("--fc-eval")
+
+    result.stdout.fnmatch_lines(["fc-eval: model weather-graph-2 (the project's fc_agent)*"])
+    raw = read_json(last_run(pytester.path) / "raw_run.json")
+    assert raw["model"] == {"agent": "fc_agent", "slug": "weather-graph-2"}
+    assert raw["input_hashes"]["model_config"] is None
+
+
+def test_git_overlooks_the_runs(pytester: pytest.Pytester) -> None:
+    weather(pytester, RIGHT)
+
+    pytester.runpytest("--fc-eval")
+
+    assert (pytester.path / ".fc_eval" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_misspelt_identifier_is_told(pytester: pytest.Pytester) -> None:
+    weather(pytester, RIGHT)
+    conftest = pytester.path / "conftest.py"
+    conftest.write_text(conftest.read_text().replace('known_ids={"city"', 'known_ids={"town"'))
+
+    result = pytester.runpytest("--fc-validate")
+
+    result.stdout.fnmatch_lines(["fc-eval: known_ids names 'town', and no tool has such*"])
+
+
+def test_the_progress_ends_at_its_end(pytester: pytest.Pytester) -> None:
+    weather(pytester, BROKEN)
+
+    result = pytester.runpytest("--fc-eval")
+
+    assert "200%]" not in result.stdout.str()

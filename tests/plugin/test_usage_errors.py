@@ -154,3 +154,39 @@ def test_validate_lists_faults(pytester: pytest.Pytester) -> None:
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*cases/weather.jsonl:1: *get_wether*"])
+
+
+def test_a_domain_hook_that_fails(pytester: pytest.Pytester) -> None:
+    weather(pytester, RIGHT)
+    pytester.makeconftest("def pytest_fc_domain(config):\n    return 1 / 0\n")
+
+    result = pytester.runpytest("--fc-eval")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*conftest.py:2: pytest_fc_domain failed: ZeroDivisionError*"])
+
+
+def test_a_misspelt_decision_is_known_before_the_runs(pytester: pytest.Pytester) -> None:
+    weather(pytester, asks_oslo("w-wrong", 'get_weather {"city": "Bergen"}'))
+    pytester.runpytest("--fc-eval", "--fc-write-review", "-q")
+    review = pytester.path / "baselines" / "review.json"
+    review.write_text(review.read_text().replace('"decision":null', '"decision":"model_faul"'))
+
+    result = pytester.runpytest("--fc-lock-baseline")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*review.json*", "*model_fault, judge_misjudgment, golden_error*"])
+
+
+def test_commands_find_the_suite_from_a_subfolder(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weather(pytester, RIGHT)
+    pytester.makeini("[pytest]\n")
+    (pytester.path / "docs").mkdir()
+    monkeypatch.chdir(pytester.path / "docs")
+
+    result = pytester.runpytest("--fc-validate")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["case_validation=passed"])

@@ -9,10 +9,13 @@ the exception.
 from __future__ import annotations
 
 import asyncio
+import sysconfig
 import threading
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from fc_eval.agent.arguments import read_arguments
@@ -32,6 +35,7 @@ MAX_CALLS = 2000
 """Calls that one run may make, so that an agent in an endless loop comes to an end."""
 
 _MESSAGE_CHARS = 2000
+_NOT_THE_PROJECTS = (Path(__file__).parent.parent, Path(sysconfig.get_path("stdlib")))
 
 Redact: TypeAlias = Callable[[str], str]
 
@@ -258,7 +262,21 @@ def told(error: BaseException) -> str:
     except Exception:
         text = "(its text can't be had)"
     name = type(error).__name__
-    return f"{name}: {text[:_MESSAGE_CHARS]}" if text else name
+    said = f"{name}: {text[:_MESSAGE_CHARS]}" if text else name
+    return f"{said}{_raised_at(error)}"
+
+
+def _raised_at(error: BaseException) -> str:
+    """Where the project's own code raised *error*: file and line, without the folder."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [
+        frame
+        for frame in frames
+        if not any(folder in Path(frame.filename).parents for folder in _NOT_THE_PROJECTS)
+    ]
+    if not own:
+        return ""
+    return f" (at {Path(own[-1].filename).name}:{own[-1].lineno} in {own[-1].name})"
 
 
 def _exception_error(message: str) -> RunError:

@@ -55,7 +55,8 @@ def classify(golden: Golden, calls: Iterable[Call], domain: Domain) -> Findings:
         *_unpaired(state),
     ]
     mismatches += _disconnected(state, {mismatch.path for mismatch in mismatches})
-    return Findings(mismatches=tuple(mismatches), warnings=tuple(_warnings(state)))
+    warnings = _warnings(state, {mismatch.path for mismatch in mismatches})
+    return Findings(mismatches=tuple(mismatches), warnings=tuple(warnings))
 
 
 def _pair(candidates: Candidates, *, in_order: bool) -> tuple[Pairs, bool]:
@@ -257,7 +258,7 @@ def _disconnected(state: _State, coded: set[str]) -> Iterator[Mismatch]:
         )
 
 
-def _warnings(state: _State) -> Iterator[str]:
+def _warnings(state: _State, coded: set[str]) -> Iterator[str]:
     for examined in state.excused:
         name = call_name(examined.call)
         yield f"actual[{examined.position}] {name} was ignored: a read that the case allows"
@@ -265,7 +266,9 @@ def _warnings(state: _State) -> Iterator[str]:
         if position is None:
             continue
         error = state.candidates.calls[position].call.error
-        if error is not None and state.candidates.fields[index][position] == ():
+        exact = state.candidates.fields[index][position] == ()
+        disconnected = f"{_golden_path(index)}.{state.domain.link}" in coded
+        if error is not None and exact and not disconnected:
             name = call_name(state.candidates.calls[position].call)
             yield (
                 f"actual[{position}] {name} is right, and was refused all the same: "

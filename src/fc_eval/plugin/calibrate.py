@@ -29,6 +29,7 @@ from fc_eval.records.baseline import (
     BaselineV1,
     ConsistencyLimits,
     ConsistencyV1,
+    Decision,
     ReviewCounts,
     ReviewV1,
 )
@@ -83,7 +84,15 @@ def load_review(files: BaselineFiles) -> ReviewV1 | None:
     Raises:
         ArtifactError: It can't be read.
     """
-    return read_review(files.review) if files.review.exists() else None
+    if not files.review.exists():
+        return None
+    try:
+        return read_review(files.review)
+    except ArtifactError as error:
+        choices = ", ".join(decision.value for decision in Decision)
+        raise ArtifactError(
+            error.problem, path=error.path, fix=f"a decision is null or one of: {choices}"
+        ) from None
 
 
 def update_review(evaluation: Evaluation, report: ReportV1) -> tuple[Path, ReviewCounts]:
@@ -143,7 +152,11 @@ def lock(evaluation: Evaluation, runs: Sequence[RawRunV1]) -> Lock:
     except RefusedError as error:
         update_review(evaluation, reports[0])
         more = "".join(f"\n  - {fault}" for fault in consistency_faults(reports))
-        raise RefusedError(error.problem + more, fix=error.fix) from None
+        raise RefusedError(
+            error.problem + more,
+            fix=f"decide what is open in {evaluation.near(files.review)} (a template was written "
+            "or completed), see to the rest, then lock again",
+        ) from None
     whole = complete_review(reports[0], review, instructions=evaluation.instructions)
     archive = save_baseline(files, baseline, parts[0], whole)
     return Lock(baseline=baseline, path=files.baseline, archive=archive)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,8 @@ from fc_eval.agent.task import Task
 from fc_eval.cases.check import Suite, validate
 from fc_eval.domains.load import relative_to
 from fc_eval.domains.protocol import Domain
-from fc_eval.errors import CaseError, ConfigError
+from fc_eval.domains.slips import domain_slips
+from fc_eval.errors import CaseError, ConfigError, FcEvalError
 from fc_eval.files import read_bytes
 from fc_eval.judge.diff import render_diff
 from fc_eval.judge.verdict import judge_case
@@ -50,7 +53,11 @@ class CaseSuite:
     rootdir: Path
 
     fixtures = ("fc_domain", "fc_sandbox", "fc_agent")
-    notes = ()
+
+    @cached_property
+    def notes(self) -> Sequence[str]:
+        """What is allowed in a domain and still looks like a slip."""
+        return domain_slips(self.domain)
 
     @property
     def files(self) -> Mapping[str, Sequence[tuple[int, Case]]]:
@@ -195,8 +202,19 @@ def _suite_text(files: Sequence[Path], root: Path) -> tuple[str, str] | None:
 
 
 def _ask_for_domain(config: pytest.Config, settings: Settings) -> Domain:
-    with relative_to(settings.rootdir):
-        domain = config.hook.pytest_fc_domain(config=config)
+    try:
+        with relative_to(settings.rootdir):
+            domain = config.hook.pytest_fc_domain(config=config)
+    except FcEvalError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raise ConfigError(
+            f"pytest_fc_domain failed: {type(error).__name__}: {error}",
+            path=Path(last.filename).name,
+            line=last.lineno,
+            fix="let it return fc_eval.Domain.build(...)",
+        ) from error
     if isinstance(domain, Domain):
         return domain
     problem = (

@@ -121,7 +121,7 @@ def _show(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:
     option = session.config.option
     chosen = report.results
     if option.keyword or option.markexpr:
-        session.perform_collect()
+        session.perform_collect([str(path) for path in evaluation.case_paths])
         names = {item.name for item in session.items}
         chosen = tuple(result for result in report.results if result.case_id in names)
 

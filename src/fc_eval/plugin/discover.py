@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fc_eval.errors import ConfigError
-from fc_eval.plugin.options import bfcl_names, wants_cases_only
+from fc_eval.plugin.options import bfcl_names, wants_cases_only, wants_command
 
 
 def case_files(config: pytest.Config) -> list[Path]:
@@ -24,7 +24,7 @@ def case_files(config: pytest.Config) -> list[Path]:
         ConfigError: `--fc-eval` was given, but there is no case file.
     """
     files = matching_files(config)
-    evaluate = wants_cases_only(config)
+    evaluate = wants_cases_only(config) or wants_command(config)
     if evaluate and config.args_source is not config.ArgsSource.ARGS and files:
         config.args = [str(path) for path in files]
         return files
@@ -33,8 +33,7 @@ def case_files(config: pytest.Config) -> list[Path]:
     if evaluate and not chosen:
         globs = ", ".join(config.getini("fc_cases"))
         raise ConfigError(
-            f"--fc-eval found no case file: {len(files)} match {globs}, none of them under the "
-            "arguments",
+            f"there is no case file: {len(files)} match {globs}, none of them under the arguments",
             fix="write a suite there, name another one by the ini value fc_cases, or drop the "
             "arguments",
         )

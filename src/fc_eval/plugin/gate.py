@@ -108,7 +108,7 @@ def _cases(count: int) -> str:
     return f"{count} case{'s' if count != 1 else ''}"
 
 
-def publish(config: pytest.Config, text: str) -> None:
+def publish(session: pytest.Session, text: str) -> None:
     """Fail the session by one report of its own.
 
     One failed report makes exit code, terminal, JSON report and JUnit agree, with and without
@@ -122,4 +122,6 @@ def publish(config: pytest.Config, text: str) -> None:
         longrepr=text,
         when="call",
     )
-    config.hook.pytest_runtest_logreport(report=report)
+    # One more than was collected, or the progress would pass 100 %.
+    session.testscollected += 1
+    session.config.hook.pytest_runtest_logreport(report=report)

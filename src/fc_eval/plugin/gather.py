@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fc_eval.errors import FcEvalError
+from fc_eval.errors import ArtifactError, FcEvalError
 from fc_eval.files import RAW_RUN, REPORT, run_folder, write_raw_run, write_report
 from fc_eval.journal import Journal, JournalHeader
-from fc_eval.plugin.stored import this_harness, utc_now
+from fc_eval.plugin.stored import StoredRun, this_harness, utc_now
 from fc_eval.records.codec import canonical
 from fc_eval.records.report import ReportV1
 from fc_eval.records.run import (
@@ -117,6 +117,7 @@ class RunLog:
             self._journal, journal = Journal.resume(stored.folder, redact=redact)
             self._header = journal.header
             self._traces = {(trace.case_id, trace.repeat): trace for trace in journal.traces}
+            self._refuse_newer(stored)
             return
         header = self._header = self._new_header(planned)
         # A replay keeps the id of the run, and may start in the same second.
@@ -125,6 +126,17 @@ class RunLog:
             evaluation.settings.rootdir, self._started_at, evaluation.model_name, folder_id
         )
         self._journal = Journal.create(self._folder, header, redact=redact)
+
+    def _refuse_newer(self, stored: StoredRun) -> None:
+        """Refuse a journal that went on since this session read it: it would ask again."""
+        for (case_id, repeat), trace in self._traces.items():
+            known = repeat in stored.traces.get(case_id, {})
+            if not known and trace.status is not Status.AGENT_ERROR:
+                raise ArtifactError(
+                    "another session wrote in this folder meanwhile",
+                    path=self._folder,
+                    fix=f"resume it again, with --fc-resume {self._folder}",
+                )
 
     def _new_header(self, planned: Sequence[str]) -> JournalHeader:
         evaluation = self._evaluation

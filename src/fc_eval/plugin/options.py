@@ -86,6 +86,11 @@ class Settings:
         return self.replay is not None or self.predictions is not None
 
     @property
+    def agent_name(self) -> str:
+        """What the project calls its own agent, `agent` of `[tool.fc_eval]`."""
+        return str(self.table.get("agent", "fc_agent"))
+
+    @property
     def table_name(self) -> str:
         """The file of `[tool.fc_eval]`, as error texts name it."""
         return self.table_path.name

@@ -106,8 +106,13 @@ class Runner:
 
     def _ahead(self, item: CaseItem) -> dict[int, Trace]:
         self._start_ahead(item)
-        futures = self._jobs.pop(item).futures
-        return {repeat: future.result() for repeat, future in futures.items()}
+        job = self._jobs.pop(item)
+        try:
+            return {repeat: future.result() for repeat, future in job.futures.items()}
+        except KeyboardInterrupt:
+            # It is under way still, and counts among what is thrown away.
+            self._jobs[item] = job
+            raise
 
     def _job(self, item: CaseItem) -> _Job:
         job = self._jobs.get(item)

@@ -157,7 +157,11 @@ class Recording:
             self._finish(session, interrupted=interrupted)
 
     def _open(self, planned: Sequence[str]) -> None:
+        settings = self._evaluation.settings
         try:
+            if settings.lock or settings.write_review:
+                # A review that can't be read is better known before the runs than after them.
+                calibrate.load_review(self._evaluation.baseline_files)
             self.log.open(planned)
         except FcEvalError as error:
             raise pytest.UsageError(str(error)) from error
@@ -199,7 +203,7 @@ class Recording:
         self.log.discarded = evaluation.runner.close()
         try:
             self.artifacts, self.run, self.report = self.log.finish()
-            self._conclude(session.config, interrupted=interrupted)
+            self._conclude(session, interrupted=interrupted)
         except FcEvalError as error:
             self._unwritten = str(error)
             if not interrupted:
@@ -207,7 +211,7 @@ class Recording:
         finally:
             self.log.close()
 
-    def _conclude(self, config: pytest.Config, *, interrupted: bool) -> None:
+    def _conclude(self, session: pytest.Session, *, interrupted: bool) -> None:
         """Let the gate speak, and do what was asked for beside the run."""
         evaluation, run, report = self._evaluation, self.run, self.report
         if run is None or report is None:
@@ -223,7 +227,7 @@ class Recording:
         if evaluation.settings.write_review:
             self.notes.extend(calibrate.review_lines(evaluation, report))
         if not self.gate.passed and not self.gate.by_items:
-            gate.publish(config, self.gate.line)
+            gate.publish(session, self.gate.line)
 
     def _lock(self, run: RawRunV1) -> gate.GateResult:
         try:

@@ -21,7 +21,7 @@ from fc_eval.calibration.compare import BaselineGate, Gate, compare_with_baselin
 from fc_eval.client import find_key, secrets_of
 from fc_eval.client.redact import Redactor
 from fc_eval.domains.protocol import Domain
-from fc_eval.errors import ConfigError
+from fc_eval.errors import ArtifactError, ConfigError
 from fc_eval.files import BaselineFiles, read_baseline
 from fc_eval.plugin.case_suite import CaseSuite, open_case_suite
 from fc_eval.plugin.discover import has_own_agent
@@ -146,6 +146,12 @@ class Evaluation:
             return str(path)
 
     @property
+    def case_paths(self) -> list[Path]:
+        """The case files of the suite that lie in the project."""
+        paths = [self.settings.rootdir / name for name in self.suite.files]
+        return [path for path in paths if path.exists()]
+
+    @property
     def baseline_paths(self) -> list[Path]:
         """The baselines of this project that exist: the session's, and those of all profiles."""
         paths = (
@@ -204,10 +210,9 @@ class Evaluation:
         """The model as an artifact shows it."""
         if self.stored is not None:
             return self.stored.header.model
-        agent = "fc_agent" if self.own_agent else "loop"
         if self.profile is None:
-            return {"slug": "fc_agent", "agent": agent}
-        block = {**self.profile.public(), "agent": agent}
+            return {"slug": self.settings.agent_name, "agent": "fc_agent"}
+        block = {**self.profile.public(), "agent": "loop"}
         if self.profile.schema_profile is not None and isinstance(self.suite, CaseSuite):
             block["schema_changes"] = list(self.suite.schema_changes(self.profile))
         return block
@@ -225,7 +230,6 @@ class Evaluation:
         """Whether running a case would call a model outside this machine."""
         return (
             self.profile is not None
-            and not self.own_agent
             and not self.settings.sends_nothing
             and self.profile.endpoint_class is EndpointClass.REMOTE
         )
@@ -315,7 +319,7 @@ def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> E
     profiles = all_profiles(settings)
     own_agent = has_own_agent(config)
     profile = _choose_profile(settings, profiles, own_agent=own_agent)
-    asks_a_model = profile is not None and not own_agent and not settings.sends_nothing
+    asks_a_model = profile is not None and not settings.sends_nothing
     if profile is not None and asks_a_model:
         suite.check_profile(profile)
     baseline = _baseline_path(settings, profile)
@@ -326,7 +330,7 @@ def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> E
         suite=suite,
         profile=profile,
         profiles=profiles,
-        baseline=read_baseline(baseline) if baseline.exists() else None,
+        baseline=_sound_baseline(baseline) if baseline.exists() else None,
         baseline_files=BaselineFiles.beside(baseline),
         own_agent=own_agent,
         distributed=worker_input is None and config.pluginmanager.hasplugin("dsession"),
@@ -362,6 +366,17 @@ def _baseline_path(settings: Settings, profile: ModelProfile | None) -> Path:
         return settings.rootdir / (settings.baseline_of_session or own)
     chosen = settings.baseline or (profile and profile.baseline) or DEFAULT_BASELINE
     return settings.rootdir / chosen
+
+
+def _sound_baseline(path: Path) -> BaselineV1:
+    baseline = read_baseline(path)
+    if baseline.baseline_id != baseline.content_id:
+        raise ArtifactError(
+            "this baseline was edited after it was locked: its id does not fit its content",
+            path=path,
+            fix="restore it from version control, or lock anew",
+        )
+    return baseline
 
 
 def all_secrets(profiles: Iterable[ModelProfile], settings: Settings) -> list[str]:
@@ -408,4 +423,5 @@ def _choose_profile(
             path=settings.table_name,
             fix=f"choose one that exists ({exist}), or add [tool.fc_eval.models.{settings.model}]",
         )
-    return profiles[settings.model]
+    # What the project's own agent calls is its own affair: its runs are not the profile's.
+    return None if own_agent and not settings.sends_nothing else profiles[settings.model]

@@ -52,7 +52,8 @@ def agent_error_lines(instruction: str, trace: Trace) -> list[str]:
             lines.append(f"hint: {HINTS[error.code]}")
     lines.extend(_attempt(attempt) for attempt in trace.attempts)
     if trace.calls:
-        lines.append(f"before it the agent made {len(trace.calls)} calls:")
+        calls = "1 call" if len(trace.calls) == 1 else f"{len(trace.calls)} calls"
+        lines.append(f"before it the agent made {calls}:")
         lines.extend(f"  {call.index}: {printable(str(call.tool), LINE)}" for call in trace.calls)
     lines.append("the model was not measured: this is no FAIL, and no accuracy counts it")
     return lines
