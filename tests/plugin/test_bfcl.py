@@ -27,6 +27,10 @@ from tests.plugin.bfcl_support import (
 from tests.plugin.support import RIGHT as RIGHT_CASE
 from tests.plugin.support import last_run, read_json, weather
 
+ENVIRON = dict(os.environ)
+"""As it is before pytester gives each test a home of its own, in which no cache lies."""
+
+
 WORKERS = pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "two-workers"])
 SUBSETS = "simple_python,parallel,irrelevance"
 NODES = [
@@ -520,7 +524,7 @@ def test_the_ini_value_names_the_data(pytester: pytest.Pytester) -> None:
 
 def test_official_ground_truths_pass(pytester: pytest.Pytester) -> None:
     try:
-        folder = find_data(os.environ)
+        folder = find_data(ENVIRON)
     except ConfigError as error:
         pytest.skip(f"no BFCL data: {error.problem}")
     lines = (folder / "possible_answer" / "BFCL_v4_multiple.json").read_text("utf-8").splitlines()

@@ -160,7 +160,9 @@ def test_stepwise_goes_on_where_it_stopped(pytester: pytest.Pytester) -> None:
 def test_stopping_at_the_first_fail_keeps_what_is_finished(
     pytester: pytest.Pytester, workers: str
 ) -> None:
-    weather(pytester, RIGHT, WRONG, *(asks_oslo(f"w-{n}", f"{OSLO}\n# {n}") for n in range(20)))
+    # Slow enough that no worker is through before it hears of the stop.
+    slow = (asks_oslo(f"w-{n}", f"{OSLO}\nwait 0.2\n# {n}") for n in range(40))
+    weather(pytester, RIGHT, WRONG, *slow)
 
     result = pytester.runpytest_subprocess("--fc-eval", "-x", "-n", workers)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 
 import pytest
 
@@ -75,6 +76,8 @@ def act(task):
             task.call(word, json.loads(rest))
         elif word == "raise":
             raise RuntimeError(rest)
+        elif word == "wait":
+            time.sleep(float(rest))
         elif word == "die":
             os.kill(os.getpid(), signal.SIGKILL)
     return "done"
