@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fc_eval.bfcl.data import find_data
+from fc_eval.bfcl.data import cache_folder, find_data
 from fc_eval.errors import ConfigError
 from tests.bfcl.support import call, write_lines
 from tests.bfcl.test_bfcl_prompt import TEXTS
@@ -27,7 +27,7 @@ from tests.plugin.bfcl_support import (
 from tests.plugin.support import RIGHT as RIGHT_CASE
 from tests.plugin.support import last_run, read_json, weather
 
-ENVIRON = dict(os.environ)
+ENVIRON = {**os.environ, "FC_BFCL_CACHE": str(cache_folder(os.environ))}
 """As it is before pytester gives each test a home of its own, in which no cache lies."""
 
 
