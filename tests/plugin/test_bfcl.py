@@ -522,11 +522,14 @@ def test_the_ini_value_names_the_data(pytester: pytest.Pytester) -> None:
     loaded.assert_outcomes(passed=1)
 
 
-def test_official_ground_truths_pass(pytester: pytest.Pytester) -> None:
+def test_official_ground_truths_pass(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     try:
         folder = find_data(ENVIRON)
     except ConfigError as error:
         pytest.skip(f"no BFCL data: {error.problem}")
+    monkeypatch.setenv("FC_BFCL_DATA", str(folder))
     lines = (folder / "possible_answer" / "BFCL_v4_multiple.json").read_text("utf-8").splitlines()
     answers = []
     for line in map(json.loads, lines):
