@@ -16,7 +16,7 @@ from fc_eval.bfcl.judging import PYTHON_TEXT, answer_of, judge_entry, trace_of
 from fc_eval.bfcl.predictions import Answer
 from fc_eval.bfcl.prompt import build_messages
 from fc_eval.bfcl.protocol import PythonProtocol
-from fc_eval.bfcl.score import score
+from fc_eval.bfcl.score import plain_json, score
 from fc_eval.bfcl.show import render_answer
 from fc_eval.records.calls import Call
 from fc_eval.records.flags import Flag
@@ -154,3 +154,14 @@ def test_what_is_allowed_stands_beside_what_came() -> None:
         " ≠  expected here",
         "final text: none",
     ]
+
+
+@pytest.mark.parametrize("levels", [99, 101, 5_000])
+def test_a_deep_argument_is_shown_as_far_as_it_can_be(levels: int) -> None:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+
+    shown = json.dumps(plain_json(value))
+
+    assert ("nested deeper" in shown) is (levels > 100)

@@ -17,6 +17,7 @@ from fc_eval.bfcl.entries import BfclEntry, Rule
 from fc_eval.bfcl.error_types import ErrorType
 from fc_eval.bfcl.match import CallLabel, Naming
 from fc_eval.records.codec import JsonValue
+from fc_eval.records.text import MAX_DEPTH
 from fc_eval.records.verdict import Mismatch
 
 
@@ -257,8 +258,11 @@ def _unplaced(position: int, call: DecodedCall, code: ErrorType) -> Mismatch:
     )
 
 
-def plain_json(value: Any) -> JsonValue:
-    """A value as JSON can hold it: Python text has tuples, NaN and more."""
+def plain_json(value: Any, *, depth: int = MAX_DEPTH) -> JsonValue:
+    """A value as JSON can hold it: Python text has tuples, NaN and more.
+
+    What lies deeper than *depth* levels is said to, not shown.
+    """
     match value:
         case None | bool() | str():
             return value
@@ -267,8 +271,10 @@ def plain_json(value: Any) -> JsonValue:
             return value if value.bit_length() <= _MAX_BITS else hex(value)
         case float():
             return value if math.isfinite(value) else repr(value)
+        case Mapping() | list() | tuple() if depth <= 0:
+            return f"(nested deeper than {MAX_DEPTH} levels)"
         case Mapping():
-            return {str(key): plain_json(item) for key, item in value.items()}
+            return {str(key): plain_json(item, depth=depth - 1) for key, item in value.items()}
         case list() | tuple():
-            return [plain_json(item) for item in value]
+            return [plain_json(item, depth=depth - 1) for item in value]
     return repr(value)
