@@ -190,3 +190,58 @@ def test_commands_find_the_suite_from_a_subfolder(
 
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["case_validation=passed"])
+
+
+def test_a_loopback_model_needs_its_key_as_well(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    weather(pytester, RIGHT)
+    without_agent(pytester)
+    pytester.makepyprojecttoml(
+        '[tool.fc_eval]\nmodel = "near"\n[tool.fc_eval.models.near]\n'
+        'base_url = "http://127.0.0.1:9/v1"\napi_key_env = "SOME_KEY"\n'
+    )
+
+    result = pytester.runpytest()
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*SOME_KEY*"])
+
+
+def test_a_model_file_that_is_not_there(pytester: pytest.Pytester) -> None:
+    weather(pytester, RIGHT)
+    without_agent(pytester)
+    pytester.makepyprojecttoml(
+        '[tool.fc_eval]\nmodel = "mine"\n[tool.fc_eval.models.mine]\ngguf = "no_such_package:m.gguf"\n'
+    )
+
+    result = pytester.runpytest("--fc-eval")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*fix: *"])
+
+
+def test_offline_commands_need_no_model(pytester: pytest.Pytester) -> None:
+    weather(pytester, RIGHT)
+    without_agent(pytester)
+
+    result = pytester.runpytest("--fc-validate")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["case_validation=passed"])
+
+
+def test_a_line_that_cannot_be_read_is_no_gap(pytester: pytest.Pytester) -> None:
+    suite = weather(
+        pytester,
+        *(asks_oslo(f"fc-d1-00{number}", f"Oslo, number {number}?") for number in (1, 2, 3)),
+    )
+    lines = suite.read_text().splitlines()
+    suite.write_text("\n".join([lines[0], lines[1][:-5], lines[2]]) + "\n")
+
+    result = pytester.runpytest("--fc-validate")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "cases/weather.jsonl:2: " in result.stderr.str()
+    assert "cases/weather.jsonl:3: " not in result.stderr.str()

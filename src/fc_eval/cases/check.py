@@ -83,6 +83,9 @@ def validate(
         suite, wrong = parse_suite(suite_text)
         faults += wrong
     faults += check_cases(located, domain)
+    if readable:
+        # A line that can't be read may be the one that a gap seems to miss.
+        faults += _gaps(located)
     if suite is not None and suite_text is not None and readable:
         # With lines that can't be read, every count would be off as well.
         folder = PurePath(suite_text[0]).parent
@@ -100,7 +103,6 @@ def check_cases(cases: Sequence[Located], domain: Domain) -> list[CaseError]:
     faults += _repeated("id", cases, lambda case: case.id)
     # "Twice" is what a reader would call twice: blanks around and upper case make no difference.
     faults += _repeated("instruction", cases, lambda case: case.instruction.strip().casefold())
-    faults += _gaps(cases)
     return faults
 
 
@@ -190,7 +192,8 @@ def _id_faults(
             yield located.fault(
                 f"{where}.params.{path}", problem, nearest(str(value), known, otherwise=otherwise)
             )
-    if domain.link in call.params and call.params[domain.link] in (None, ""):
+    link = call.params.get(domain.link, "a value")
+    if link is None or (isinstance(link, str) and not link.strip()):
         yield located.fault(f"{where}.params.{domain.link}", "it is empty", 'write "<action_id>"')
 
 

@@ -28,6 +28,20 @@ _READY_PAUSE_S = 0.5
 _READY_TRY_S = 5.0
 
 
+def check_reach(profile: ModelProfile, environ: Mapping[str, str], *, root: Path) -> None:
+    """Refuse a profile whose key or local model is missing, before the first case asks for it.
+
+    Raises:
+        ConfigError: A key is not set, or a model file or the engine for it is not there.
+    """
+    find_key(profile, environ)
+    if profile.gguf is not None:
+        from fc_eval.client.local import check_engine, find_model
+
+        check_engine()
+        find_model(profile.gguf, root=root)
+
+
 @asynccontextmanager
 async def open_client(
     profile: ModelProfile,

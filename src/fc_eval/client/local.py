@@ -30,6 +30,16 @@ INSTALL = 'pip install "pytest-fc-eval[local]"'
 RESOURCE = re.compile(r"([A-Za-z_]\w+(?:\.\w+)*):([^:]+)")
 
 
+def check_engine() -> None:
+    """Refuse where the engine for model files is not installed.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise ConfigError("a local model needs the package 'xllamacpp'", fix=INSTALL)
+
+
 def find_model(gguf: str, *, root: Path | None = None) -> Path:
     """The model file that a profile names.
 
@@ -85,8 +95,7 @@ async def serve(profile: ModelProfile, *, root: Path | None = None) -> AsyncIter
     Raises:
         ConfigError: The extra or the file is missing, or the model can't be loaded in time.
     """
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise ConfigError("a local model needs the package 'xllamacpp'", fix=INSTALL)
+    check_engine()
     model = find_model(profile.gguf or "", root=root)
     timeout_s = profile.ready_timeout_s or READY_TIMEOUT_S
     with tempfile.TemporaryFile() as log, _child(model, profile.slug, log) as child:

@@ -35,7 +35,8 @@ def case_files(config: pytest.Config) -> list[Path]:
         raise ConfigError(
             f"there is no case file: {len(files)} match {globs}, none of them under the arguments",
             fix="write a suite there, name another one by the ini value fc_cases, or drop the "
-            "arguments",
+            f"arguments; the rootdir is {config.rootpath}: where that is not your project, write "
+            "paths outside it with =, as in --fc-replay=PATH, or give --rootdir",
         )
     return chosen
 

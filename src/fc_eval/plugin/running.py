@@ -233,7 +233,8 @@ class Recording:
         try:
             lock = calibrate.lock(self._evaluation, [run])
         except RefusedError as error:
-            return gate.GateResult(reason=str(error))
+            self.notes.extend(str(error).splitlines())
+            return gate.GateResult(reason="the baseline is not locked, for the reasons above")
         self.notes.extend(calibrate.lock_lines(self._evaluation, lock))
         return gate.GateResult()
 

@@ -18,14 +18,14 @@ import pytest
 
 from fc_eval.agent.profile import EndpointClass, ModelProfile, parse_profile
 from fc_eval.calibration.compare import BaselineGate, Gate, compare_with_baseline
-from fc_eval.client import find_key, secrets_of
+from fc_eval.client import check_reach, secrets_of
 from fc_eval.client.redact import Redactor
 from fc_eval.domains.protocol import Domain
 from fc_eval.errors import ArtifactError, ConfigError
 from fc_eval.files import BaselineFiles, read_baseline
 from fc_eval.plugin.case_suite import CaseSuite, open_case_suite
 from fc_eval.plugin.discover import has_own_agent
-from fc_eval.plugin.options import EVALUATION, GateMode, Settings
+from fc_eval.plugin.options import EVALUATION, GateMode, Settings, wants_command
 from fc_eval.plugin.stored import StoredRun, open_predictions, open_replay, open_resume
 from fc_eval.plugin.suite import Suite
 from fc_eval.records.baseline import BaselineV1
@@ -221,7 +221,7 @@ class Evaluation:
         """Why *case* is not run in this session, None where it is."""
         if case.skip:
             return case.skip_reason
-        if self.needs_consent and not self.settings.consent:
+        if self.lacks_consent:
             return f"{self.model_name} is remote: --fc-eval or EVAL_MODE=1 consents to calling it"
         return None
 
@@ -233,6 +233,11 @@ class Evaluation:
             and not self.settings.sends_nothing
             and self.profile.endpoint_class is EndpointClass.REMOTE
         )
+
+    @property
+    def lacks_consent(self) -> bool:
+        """Whether cases are skipped, since nobody consented to calling their model."""
+        return self.needs_consent and not self.settings.consent
 
     @property
     def repeats(self) -> int:
@@ -318,8 +323,12 @@ def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> E
     suite = _open_suite(config, settings, files)
     profiles = all_profiles(settings)
     own_agent = has_own_agent(config)
-    profile = _choose_profile(settings, profiles, own_agent=own_agent)
-    asks_a_model = profile is not None and not settings.sends_nothing
+    optional = own_agent or settings.sends_nothing or wants_command(config)
+    profile = _choose_profile(settings, profiles, optional=optional)
+    if own_agent and not settings.sends_nothing:
+        # What the project's own agent calls is its own affair: its runs are not the profile's.
+        profile = None
+    asks_a_model = not settings.sends_nothing and not wants_command(config)
     if profile is not None and asks_a_model:
         suite.check_profile(profile)
     baseline = _baseline_path(settings, profile)
@@ -344,8 +353,8 @@ def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> E
         evaluation.stored = open_predictions(
             settings.predictions, evaluation.suite.cases, evaluation.input_hashes
         )
-    if profile is not None and asks_a_model and settings.consent:
-        find_key(profile, settings.environ)
+    if profile is not None and asks_a_model and not evaluation.lacks_consent:
+        check_reach(profile, settings.environ, root=settings.rootdir)
     if worker_input is not None:
         _compare(worker_input.get(WORKER_INPUT), evaluation)
     return evaluation
@@ -405,10 +414,10 @@ def all_profiles(settings: Settings) -> dict[str, ModelProfile]:
 
 
 def _choose_profile(
-    settings: Settings, profiles: Mapping[str, ModelProfile], *, own_agent: bool
+    settings: Settings, profiles: Mapping[str, ModelProfile], *, optional: bool
 ) -> ModelProfile | None:
     if settings.model is None:
-        if own_agent or settings.sends_nothing:
+        if optional:
             return None
         raise ConfigError(
             "there are cases, but neither a model nor an fc_agent fixture of the project",
@@ -423,5 +432,4 @@ def _choose_profile(
             path=settings.table_name,
             fix=f"choose one that exists ({exist}), or add [tool.fc_eval.models.{settings.model}]",
         )
-    # What the project's own agent calls is its own affair: its runs are not the profile's.
-    return None if own_agent and not settings.sends_nothing else profiles[settings.model]
+    return profiles[settings.model]

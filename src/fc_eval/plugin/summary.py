@@ -57,7 +57,7 @@ def summary_lines(evaluation: Evaluation, recording: Recording) -> Iterator[str]
     if recording.log.discarded:
         yield f"{recording.log.discarded} runs were started ahead and thrown away"
     yield from recording.notes
-    yield from recording.gate.line.splitlines()
+    yield recording.gate.line
     yield f"raw_run={evaluation.near(artifacts.raw_run)}"
     yield f"report_path={evaluation.near(artifacts.report)}"
     yield "eval_fc=passed"

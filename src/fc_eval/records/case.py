@@ -113,8 +113,11 @@ class Case:
         Only shapes are checked; what makes a line a valid case is asked in `fc_eval.cases`.
 
         Raises:
-            ValueError: A field is missing or has another type.
+            ValueError: A field is missing, has another type, or is none of a case's.
         """
+        unknown = sorted(set(data) - set(cls.__slots__))
+        if unknown:
+            raise ValueError(f"a case has no field {unknown[0]!r}")
         return from_plain(cls, data)
 
     def to_dict(self) -> dict[str, Any]:
