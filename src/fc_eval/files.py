@@ -29,6 +29,7 @@ from fc_eval.records.baseline import (
     BaselineV1,
     ConsistencyV1,
     ReviewV1,
+    baseline_id_of,
 )
 from fc_eval.records.codec import JsonValue, check_schema
 from fc_eval.records.layout import Script, render_artifact
@@ -285,6 +286,20 @@ def read_baseline(path: AnyPath) -> BaselineV1:
         ArtifactError: There is none, or it is not valid.
     """
     return _read(Path(path), BASELINE_SCHEMA, BaselineV1.from_dict)
+
+
+def stored_baseline_id(path: AnyPath) -> str:
+    """The id that the content of a stored baseline has, whatever id it carries.
+
+    Taken from the JSON as it is, so that a field that no reader looks at counts as well.
+
+    Raises:
+        ArtifactError: It can't be read.
+    """
+    plain = decode_json(read_bytes(Path(path)), Path(path))
+    if isinstance(plain, dict):
+        plain.pop("baseline_id", None)
+    return baseline_id_of(plain)
 
 
 def read_review(path: AnyPath) -> ReviewV1:

@@ -201,7 +201,21 @@ def test_what_the_integrity_check_finds(
     assert any(why in fault for fault in check.faults), check.faults
 
 
-def test_changed_inputs_outdate_a_baseline_and_make_no_fault_of_it() -> None:
+@pytest.mark.parametrize("name", ["tools", "database", "judge_rules"])
+def test_changed_inputs_outdate_a_baseline_and_make_no_fault_of_it(name: str) -> None:
+    _, baseline = locked("PPF")
+
+    check = check_baseline(
+        baseline,
+        stored_sha256=baseline.raw_run_sha256,
+        judged_again=report_of("FFF"),
+        present=replace(baseline.input_hashes, **{name: "other"}),
+    )
+
+    assert (check.faults, check.outdated) == ((), (name,))
+
+
+def test_unchanged_cases_are_judged_again_while_the_suite_grows() -> None:
     _, baseline = locked("PPF")
 
     check = check_baseline(
@@ -211,4 +225,4 @@ def test_changed_inputs_outdate_a_baseline_and_make_no_fault_of_it() -> None:
         present=replace(baseline.input_hashes, cases="other"),
     )
 
-    assert (check.faults, check.outdated) == ((), ("cases",))
+    assert [("case-0, case-1" in fault) for fault in check.faults] == [True]

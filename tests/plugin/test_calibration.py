@@ -334,6 +334,7 @@ def test_a_sound_baseline_validates(pytester: pytest.Pytester) -> None:
         ),
         pytest.param("raw_run.json", "done", "none", "digest", id="a-byte-of-the-raw-run"),
         pytest.param("baseline.json", "looked", "Looked", "id", id="a-byte-of-the-baseline"),
+        pytest.param("baseline.json", '"flags"', '"flagS"', "id", id="a-name-that-nobody-reads"),
     ],
 )
 def test_an_edited_baseline_is_found_and_named(
@@ -517,3 +518,30 @@ def test_runs_of_other_inputs_are_no_parts(pytester: pytest.Pytester) -> None:
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*differs from * in: cases"])
+
+
+def test_the_report_counts_what_the_reviewer_decided(pytester: pytest.Pytester) -> None:
+    weather(pytester, *SUITE)
+    pytester.runpytest("--fc-eval", "--fc-write-review")
+    decide(pytester.path, "judge_misjudgment")
+    clear_runs(pytester)
+
+    result = pytester.runpytest("--fc-eval")
+
+    result.stdout.fnmatch_lines(["reviewed: 0 model faults, 1 misjudgments (100.0 %)*"])
+    review = read_json(last_run(pytester.path) / "report.json")["review"]
+    assert (review["judge_misjudgment"], review["misjudgment_rate"]) == (1, 1.0)
+
+
+def test_a_growing_suite_is_still_judged_again_where_it_is_unchanged(
+    pytester: pytest.Pytester,
+) -> None:
+    locked(pytester)
+    write_suite(pytester.path, *SUITE, asks_oslo("w-new", f"{OSLO}\n# new"))
+    with (pytester.path / "conftest.py").open("a") as file:
+        file.write("\nfrom fc_eval.judge import verdict\nverdict.rank = lambda codes: ()\n")
+
+    result = pytester.runpytest_subprocess("--fc-validate")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*judged again, has other verdicts*"])

@@ -200,3 +200,21 @@ def test_a_folder_without_a_run_cannot_be_resumed(pytester: pytest.Pytester) -> 
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*journal*"])
+
+
+@pytest.mark.parametrize("repeats", ["1", "2"], ids=["a-case", "a-repeat"])
+@WORKERS
+def test_what_was_not_recorded_is_never_green(
+    pytester: pytest.Pytester, repeats: str, workers: str
+) -> None:
+    weather(pytester, RIGHT, QUIET)
+    pytester.runpytest("--fc-eval", "--fc-repeat", repeats)
+    raw = last_run(pytester.path) / "raw_run.json"
+    data = read_json(raw)
+    data["cases"] = data["cases"][:-1]
+    raw.write_text(json.dumps(data))
+
+    result = pytester.runpytest_subprocess("--fc-eval", "--fc-replay", str(raw), "-n", workers)
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*not recorded*", "gate=failed 1 case AGENT_ERROR; coverage*"])

@@ -213,7 +213,8 @@ def test_a_model_file_that_is_not_there(pytester: pytest.Pytester) -> None:
     weather(pytester, RIGHT)
     without_agent(pytester)
     pytester.makepyprojecttoml(
-        '[tool.fc_eval]\nmodel = "mine"\n[tool.fc_eval.models.mine]\ngguf = "no_such_package:m.gguf"\n'
+        '[tool.fc_eval]\nmodel = "mine"\n'
+        '[tool.fc_eval.models.mine]\ngguf = "no_such_package:m.gguf"\n'
     )
 
     result = pytester.runpytest("--fc-eval")

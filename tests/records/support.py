@@ -41,7 +41,7 @@ COUNTED_FROM = {
 }
 # The record reads a trace without calls, so that tests and users can write short ones. In a file
 # their absence is damage.
-ALSO_REQUIRED = {"Trace": ["calls"], "ReportV1": ["metrics", "baseline_comparison"]}
+ALSO_REQUIRED = {"Trace": ["calls"], "ReportV1": ["metrics", "review", "baseline_comparison"]}
 # People write in a review: there a misspelt field is a slip, elsewhere it may be a later version's.
 CLOSED = ("ReviewV1", "ReviewEntry")
 

@@ -75,8 +75,8 @@ def compare_reports(
     changed = [i for i in before if i in suite and before[i].case_digest != suite[i]]
     common = [i for i in now if i in before and before[i].case_digest == now[i].case_digest]
     shared = [i for i in common if _is_scored(now[i]) and _is_scored(before[i])]
-    fixed = [i for i in shared if _passes(now[i]) and not _passes(before[i])]
-    broken = [i for i in shared if _passes(before[i]) and not _passes(now[i])]
+    fixed = [i for i in shared if _passes(now[i]) and _fails(before[i])]
+    broken = [i for i in shared if _passes(before[i]) and _fails(now[i])]
     reasons = _reasons(report, earlier, shared)
     return Comparison(
         baseline_id=baseline_id,
@@ -130,6 +130,11 @@ def _is_due(*outcomes: CaseOutcome) -> bool:
 
 def _passes(outcome: CaseOutcome) -> bool:
     return outcome.verdict is Verdict.PASS
+
+
+def _fails(outcome: CaseOutcome) -> bool:
+    """Whether every run fails: a case that only sometimes does is flaky, and no flip."""
+    return all(result.verdict is Verdict.FAIL for result in outcome.results)
 
 
 def _share(outcomes: Mapping[str, CaseOutcome], cases: list[str]) -> float | None:

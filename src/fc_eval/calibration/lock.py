@@ -20,8 +20,8 @@ from fc_eval.records.report import CaseResult, ReportV1
 from fc_eval.records.run import InputHashes, RawRunV1
 from fc_eval.records.verdict import Verdict
 
-JUDGED_BY = ("cases", "tools", "database", "judge_rules")
-"""The inputs that a verdict on a given trace depends on."""
+JUDGED_BY = ("tools", "database", "judge_rules")
+"""The inputs, beside its case's line, that a verdict on a given trace depends on."""
 
 
 def lock_faults(
@@ -179,7 +179,8 @@ def check_baseline(
         baseline: As read.
         stored_sha256: The digest of the raw run that is stored beside it.
         judged_again: That raw run, judged by the present rules; None where it can't be, since its
-            cases are no longer there. It counts only where the inputs of judging are unchanged.
+            cases are no longer there. It counts where the inputs of judging are unchanged, for
+            the cases whose lines are.
         present: The hashes of the inputs as they are now.
     """
     outdated = baseline.input_hashes.differing(present)
@@ -201,8 +202,16 @@ def check_baseline(
 
 
 def _verdict_faults(stored: ReportV1, again: ReportV1) -> list[str]:
-    ours = {(result.case_id, result.repeat): _judged(result) for result in stored.results}
-    theirs = {(result.case_id, result.repeat): _judged(result) for result in again.results}
+    lines = {result.case_id: result.case_digest for result in again.results}
+    ours, theirs = (
+        {
+            (result.case_id, result.repeat): _judged(result)
+            for result in report.results
+            # A case whose line has changed since asks for something else.
+            if lines.get(result.case_id, result.case_digest) == result.case_digest
+        }
+        for report in (stored, again)
+    )
     differing = [key[0] for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
     if not differing:
         return []

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from fc_eval.domains.protocol import DEFAULT_LINK
 from fc_eval.records.baseline import Decision, ReviewCounts, ReviewEntry, ReviewV1
 from fc_eval.records.calls import Call
-from fc_eval.records.codec import JsonValue, digest
+from fc_eval.records.codec import JsonValue, digest, to_plain
 from fc_eval.records.report import CaseResult, ReportV1
 from fc_eval.records.run import Trace
 from fc_eval.records.verdict import Verdict
@@ -127,6 +127,19 @@ def undecided(report: ReportV1, review: ReviewV1 | None) -> tuple[ReviewEntry, .
         for entry in complete_review(report, review).entries
         if entry.decision is None and not entry.stale
     )
+
+
+def review_summary(report: ReportV1, review: ReviewV1) -> dict[str, JsonValue]:
+    """What the reviewer says of *report*'s FAILs, counted.
+
+    Returns:
+        The counts of `ReviewCounts`, and `misjudgment_rate`: misjudgments as a share of the FAILs
+        that were decided, None where none was.
+    """
+    counts = count_review(complete_review(report, review))
+    decided = counts.model_fault + counts.judge_misjudgment + counts.golden_error
+    rate = counts.judge_misjudgment / decided if decided else None
+    return {**to_plain(counts), "misjudgment_rate": rate}
 
 
 def count_review(review: ReviewV1) -> ReviewCounts:

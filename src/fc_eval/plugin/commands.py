@@ -17,6 +17,7 @@ import pytest
 from _pytest.main import wrap_session
 
 from fc_eval.calibration.compare import compare_reports
+from fc_eval.calibration.lock import JUDGED_BY
 from fc_eval.calibration.merge import merge_runs
 from fc_eval.cases.coverage import coverage_matrix
 from fc_eval.errors import ArtifactError, FcEvalError, RefusedError
@@ -109,6 +110,8 @@ def _validate(session: pytest.Session, evaluation: Evaluation) -> Iterator[str]:
         yield f"baseline {evaluation.near(path)}: {baseline.baseline_id}, {baseline.model_slug}"
         if check.outdated:
             yield f"baseline inputs changed since it was locked: {', '.join(check.outdated)}"
+        if set(check.outdated) & set(JUDGED_BY):
+            yield "baseline not judged again, since what a verdict depends on is among them"
     if evaluation.baseline_paths:
         yield "baseline_validation=passed"
 

@@ -157,11 +157,7 @@ class Recording:
             self._finish(session, interrupted=interrupted)
 
     def _open(self, planned: Sequence[str]) -> None:
-        settings = self._evaluation.settings
         try:
-            if settings.lock or settings.write_review:
-                # A review that can't be read is better known before the runs than after them.
-                calibrate.load_review(self._evaluation.baseline_files)
             self.log.open(planned)
         except FcEvalError as error:
             raise pytest.UsageError(str(error)) from error

@@ -18,17 +18,19 @@ import pytest
 
 from fc_eval.agent.profile import EndpointClass, ModelProfile, parse_profile
 from fc_eval.calibration.compare import BaselineGate, Gate, compare_with_baseline
+from fc_eval.calibration.review import review_summary
 from fc_eval.client import check_reach, secrets_of
 from fc_eval.client.redact import Redactor
 from fc_eval.domains.protocol import Domain
 from fc_eval.errors import ArtifactError, ConfigError
-from fc_eval.files import BaselineFiles, read_baseline
+from fc_eval.files import BaselineFiles, read_baseline, stored_baseline_id
+from fc_eval.plugin.calibrate import load_review
 from fc_eval.plugin.case_suite import CaseSuite, open_case_suite
 from fc_eval.plugin.discover import has_own_agent
 from fc_eval.plugin.options import EVALUATION, GateMode, Settings, wants_command
 from fc_eval.plugin.stored import StoredRun, open_predictions, open_replay, open_resume
 from fc_eval.plugin.suite import Suite
-from fc_eval.records.baseline import BaselineV1
+from fc_eval.records.baseline import BaselineV1, ReviewV1
 from fc_eval.records.case import AnyCase
 from fc_eval.records.codec import JsonValue
 from fc_eval.records.report import ReportV1
@@ -60,6 +62,7 @@ class Evaluation:
     profiles: Mapping[str, ModelProfile]
     baseline: BaselineV1 | None
     baseline_files: BaselineFiles
+    review: ReviewV1 | None
     own_agent: bool
     stored: StoredRun | None = None
     distributed: bool
@@ -274,7 +277,9 @@ class Evaluation:
         return self.suite.report(run)
 
     def compare(self, report: ReportV1) -> ReportV1:
-        """*report* with its comparison with the baseline, where there is one."""
+        """*report* with what review and baseline say of it, where there are any."""
+        if self.review is not None:
+            report = replace(report, review=review_summary(report, self.review))
         if self.baseline is None:
             return report
         digests = {case_id: case.digest for case_id, case in self.by_id.items()}
@@ -341,6 +346,7 @@ def _open(config: pytest.Config, settings: Settings, files: Sequence[Path]) -> E
         profiles=profiles,
         baseline=_sound_baseline(baseline) if baseline.exists() else None,
         baseline_files=BaselineFiles.beside(baseline),
+        review=load_review(BaselineFiles.beside(baseline)),
         own_agent=own_agent,
         distributed=worker_input is None and config.pluginmanager.hasplugin("dsession"),
         worker=worker_input is not None,
@@ -379,7 +385,7 @@ def _baseline_path(settings: Settings, profile: ModelProfile | None) -> Path:
 
 def _sound_baseline(path: Path) -> BaselineV1:
     baseline = read_baseline(path)
-    if baseline.baseline_id != baseline.content_id:
+    if baseline.baseline_id != stored_baseline_id(path):
         raise ArtifactError(
             "this baseline was edited after it was locked: its id does not fit its content",
             path=path,

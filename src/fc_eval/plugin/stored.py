@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -22,7 +22,17 @@ from fc_eval.files import RAW_RUN, REPORT, read_raw_run, read_report
 from fc_eval.journal import JournalHeader, read_journal
 from fc_eval.records.case import AnyCase
 from fc_eval.records.report import CaseResult, ReportV1
-from fc_eval.records.run import Harness, InputHashes, Selection, Status, Trace
+from fc_eval.records.run import (
+    ErrorCode,
+    ErrorKind,
+    Harness,
+    InputHashes,
+    RawRunV1,
+    RunError,
+    Selection,
+    Status,
+    Trace,
+)
 
 REFUSED_IN_REPLAY = ("cases", "tools")
 """With another suite or other tools a stored trace answers another question."""
@@ -83,17 +93,33 @@ def open_replay(path: Path, present: InputHashes) -> StoredRun:
     notes = [f"replays run {run.run_id}; nothing is sent"]
     if differing:
         notes.append(f"differs from the recorded run in: {', '.join(differing)}")
-    if not run.complete:
-        notes.append("the recorded run is partial")
+    missing = list(_unrecorded(run))
+    if missing:
+        notes.append(f"runs that were not recorded, AGENT_ERROR not_run: {len(missing)}")
     folder = path if path.is_dir() else path.parent
     stored_report = folder / REPORT if path.is_dir() or path.name == RAW_RUN else None
     return StoredRun(
         header=header,
-        traces=_by_case(run.cases),
+        traces=_by_case([*run.cases, *missing]),
         folder=None,
         report=read_report(stored_report) if stored_report and stored_report.is_file() else None,
         notes=tuple(notes),
     )
+
+
+def _unrecorded(run: RawRunV1) -> Iterator[Trace]:
+    """What the run was asked for and does not have: it was not measured, whatever the rest says."""
+    recorded = {(trace.case_id, trace.repeat) for trace in run.cases}
+    skipped = {trace.case_id for trace in run.cases if trace.status is Status.SKIPPED}
+    error = RunError(
+        kind=ErrorKind.AGENT_EXCEPTION,
+        code=ErrorCode.NOT_RUN,
+        message="the recorded run has no such run of this case",
+    )
+    for case_id in run.selection.case_ids:
+        for repeat in range(1, run.repeats + 1):
+            if (case_id, repeat) not in recorded and case_id not in skipped:
+                yield Trace(case_id=case_id, repeat=repeat, status=Status.AGENT_ERROR, error=error)
 
 
 def open_resume(folder: Path, present: InputHashes) -> StoredRun:

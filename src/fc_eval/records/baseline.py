@@ -197,4 +197,9 @@ class BaselineV1:
         """The id that the content has; a baseline that nobody edited carries it."""
         plain = self.to_dict()
         del plain["baseline_id"]
-        return digest(plain)[:16]
+        return baseline_id_of(plain)
+
+
+def baseline_id_of(content: JsonValue) -> str:
+    """The id that is derived from a baseline's content, its own id left out."""
+    return digest(content)[:16]

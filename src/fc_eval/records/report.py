@@ -288,6 +288,7 @@ class ReportV1:
     `model` and `run_id` are the run's. `complete` is true where every selected case was run to
     its end; `suite_size` is the number of cases of the suite, selected or not.
     `results` stand in the order of the selection, then of the repeats. `metrics` are BFCL's.
+    `review` counts the decisions on its FAILs, and the share of misjudgments among those decided.
     """
 
     schema: str = REPORT_SCHEMA
@@ -303,6 +304,7 @@ class ReportV1:
     results: tuple[CaseResult, ...]
     statistics: Statistics
     metrics: Mapping[str, JsonValue] | None = None
+    review: Mapping[str, JsonValue] | None = None
     baseline_comparison: Comparison | None = None
 
     @classmethod

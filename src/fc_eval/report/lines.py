@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fc_eval.records.case import Dimension
+from fc_eval.records.codec import JsonValue
 from fc_eval.records.report import (
     Comparison,
     Cost,
@@ -46,6 +47,8 @@ def report_lines(report: ReportV1) -> Iterator[str]:
         yield from _repeats(report.statistics.repeats)
     yield from _counted_apart(report.statistics.counted_apart)
     yield from _cost(report.statistics.cost)
+    if report.review is not None:
+        yield _review(report.review)
     if report.baseline_comparison is not None:
         yield from comparison_lines(report.baseline_comparison)
 
@@ -148,6 +151,15 @@ def _cost(cost: Cost) -> Iterator[str]:
         parts.append(f"{cost.seconds:,.1f} s of agent time")
     if parts:
         yield f"took {', '.join(parts)}{', at least: some runs did not say' * cost.partial}"
+
+
+def _review(review: Mapping[str, JsonValue]) -> str:
+    rate = review["misjudgment_rate"]
+    return (
+        f"reviewed: {review['model_fault']} model faults, {review['judge_misjudgment']} "
+        f"misjudgments ({_percent(rate)}), {review['golden_error']} golden errors, "
+        f"{review['undecided']} undecided, {review['stale']} stale"
+    )
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
