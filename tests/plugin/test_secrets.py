@@ -185,9 +185,9 @@ CaseFile.collect = collect
 """,
     "while-it-opens": """
 from fc_eval.plugin import session
-def find_key(profile, environ):
+def check_reach(profile, environ, *, root):
     raise RuntimeError("no luck")
-session.find_key = find_key
+session.check_reach = check_reach
 """,
 }
 
