@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from fc_eval.errors import ArtifactError
 from fc_eval.files import (
@@ -32,7 +31,7 @@ from fc_eval.files import (
     read_bytes,
     writable_json,
 )
-from fc_eval.records.codec import JsonValue, canonical, check_schema, from_plain, to_plain
+from fc_eval.records.codec import JsonValue, Plain, canonical, check_schema
 from fc_eval.records.run import Harness, InputHashes, RawRunV1, Selection, Status, Trace
 
 JOURNAL_SCHEMA = "JournalV1"
@@ -43,7 +42,7 @@ killed process loses nothing, a power cut the cases of half a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JournalHeader:
+class JournalHeader(Plain):
     """What a run was asked to do: all that a resumed session has to find unchanged."""
 
     schema: str = JOURNAL_SCHEMA
@@ -54,20 +53,6 @@ class JournalHeader:
     input_hashes: InputHashes
     selection: Selection
     repeats: int
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> JournalHeader:
-        """Read the JSON object of a journal's first line.
-
-        Raises:
-            ValueError: A field is missing or has another type.
-        """
-        return from_plain(cls, data)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object; the inverse of `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
 
     def to_run(self, traces: Iterable[Trace], *, finished_at: str | None) -> RawRunV1:
         """The raw run of *traces*, in the order of the selection and of the repeats.

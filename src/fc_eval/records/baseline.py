@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
-from fc_eval.records.codec import JsonValue, digest, from_plain, to_plain
+from fc_eval.records.codec import JsonValue, Plain, digest
 from fc_eval.records.report import ReportV1
 from fc_eval.records.run import InputHashes
 from fc_eval.records.verdict import Verdict
@@ -74,7 +73,7 @@ class ReviewCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewV1:
+class ReviewV1(Plain):
     """The decisions on all failed behaviours of a suite.
 
     `choices` tells the reviewer what can be decided.
@@ -83,20 +82,6 @@ class ReviewV1:
     schema: str = REVIEW_SCHEMA
     choices: Mapping[str, str] = field(default_factory=lambda: dict(CHOICES))
     entries: tuple[ReviewEntry, ...] = ()
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ReviewV1:
-        """Read the JSON object of a review.
-
-        Raises:
-            ValueError: A field is missing or has another type.
-        """
-        return from_plain(cls, data)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object; the inverse of `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +110,7 @@ class CaseConsistency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsistencyV1:
+class ConsistencyV1(Plain):
     """How far full runs of one model on one suite agree.
 
     `unstable_share` is the share of cases whose verdicts are not all the same, `spread` the
@@ -143,23 +128,9 @@ class ConsistencyV1:
     limits: ConsistencyLimits
     passed: bool
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ConsistencyV1:
-        """Read the JSON object of a consistency record.
-
-        Raises:
-            ValueError: A field is missing or has another type.
-        """
-        return from_plain(cls, data)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object; the inverse of `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineV1:
+class BaselineV1(Plain):
     """A locked report, bound to its inputs and its raw run by hashes.
 
     `request_configuration` is the model's public profile but for its slug. `baseline_id` is
@@ -177,20 +148,6 @@ class BaselineV1:
     report: ReportV1
     review: ReviewV1
     consistency: ConsistencyV1
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> BaselineV1:
-        """Read the JSON object of a baseline.
-
-        Raises:
-            ValueError: A field is missing or has another type.
-        """
-        return from_plain(cls, data)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object; the inverse of `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
 
     @property
     def content_id(self) -> str:

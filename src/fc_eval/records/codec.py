@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import msgspec
 
@@ -47,6 +47,26 @@ def from_plain(record_type: type[T], data: object) -> T:
         return msgspec.convert(data, record_type)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None
+
+
+class Plain:
+    """A record that reads itself from plain JSON and writes itself as it."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read the JSON object of the record.
+
+        Raises:
+            ValueError: A field is missing or has another type.
+        """
+        return from_plain(cls, data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object; the inverse of `from_dict`."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
 
 def canonical(value: JsonValue) -> str:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fc_eval.records.case import Dimension
-from fc_eval.records.codec import JsonValue, from_plain, to_plain
+from fc_eval.records.codec import JsonValue, Plain
 from fc_eval.records.run import Fault, InputHashes, RunError
 from fc_eval.records.verdict import Mismatch, Taxonomy, Verdict
 
@@ -282,7 +281,7 @@ class CaseOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportV1:
+class ReportV1(Plain):
     """A judged run.
 
     `model` and `run_id` are the run's. `complete` is true where every selected case was run to
@@ -306,20 +305,6 @@ class ReportV1:
     metrics: Mapping[str, JsonValue] | None = None
     review: Mapping[str, JsonValue] | None = None
     baseline_comparison: Comparison | None = None
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ReportV1:
-        """Read the JSON object of a report.
-
-        Raises:
-            ValueError: A field is missing or has another type.
-        """
-        return from_plain(cls, data)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object; the inverse of `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
 
     @property
     def model_slug(self) -> str:
