@@ -234,12 +234,7 @@ def test_an_agent_error_is_no_known_failure(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["gate=failed 7 cases AGENT_ERROR; coverage 0.0% is below*"])
 
 
-@WORKERS
-def test_a_lost_worker_is_red_by_a_report_of_its_own(
-    pytester: pytest.Pytester, workers: str
-) -> None:
-    if workers == "0":
-        pytest.skip("without workers none can be lost")
+def test_a_lost_worker_is_red_by_a_report_of_its_own(pytester: pytest.Pytester) -> None:
     locked(pytester)
     conftest = pytester.path / "conftest.py"
     conftest.write_text(
@@ -249,7 +244,7 @@ def test_a_lost_worker_is_red_by_a_report_of_its_own(
         )
     )
 
-    result = pytester.runpytest_subprocess("--fc-eval", "-n", workers, "--json-report")
+    result = pytester.runpytest_subprocess("--fc-eval", "-n", "2", "--json-report")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["gate=failed coverage 85.7% is below 100.0%: *1 lost*"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from fc_eval.records.calls import Call, Usage
-from fc_eval.records.codec import JsonValue, from_plain, to_plain
+from fc_eval.records.codec import JsonValue, Plain, to_plain
 
 RAW_RUN_SCHEMA = "RawRunV1"
 
@@ -118,7 +118,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class Trace(Plain):
     """What one agent run did: its calls in order, errors, times, the final text.
 
     `repeat` counts the runs of a case from 1. `steps` counts model requests that were answered.
@@ -138,15 +138,6 @@ class Trace:
     started_at: str | None = None
     elapsed_ms: float | None = None
     warnings: tuple[str, ...] = ()
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Trace:
-        """Read a case of a raw run.
-
-        Raises:
-            ValueError: A field is missing or has another type.
-        """
-        return from_plain(cls, data)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the case; the inverse of `from_dict`."""
@@ -194,7 +185,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawRunV1:
+class RawRunV1(Plain):
     """All traces of one session.
 
     `model` is the profile without secrets (see `agent.profile.ModelProfile.public`).
@@ -213,17 +204,9 @@ class RawRunV1:
     repeats: int
     cases: tuple[Trace, ...]
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> RawRunV1:
-        """Read the JSON object of a raw run.
-
-        Raises:
-            ValueError: A field is missing or has another type.
-        """
-        return from_plain(cls, data)
-
     def to_dict(self) -> dict[str, Any]:
         """The JSON object; the inverse of `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
+        # Traces write themselves; taking them through the codec as well would be done for nothing.
+        plain: dict[str, Any] = to_plain(replace(self, cases=()))
         plain["cases"] = [trace.to_dict() for trace in self.cases]
         return plain
